@@ -56,6 +56,24 @@ def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_deal() -> Iterator[None]:
+    """Deal rows out to folds once, where a user's few rows are dealt out several times: that takes as many times."""
+    from bayesfloor.floor.learned import learning
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning, "MOST_DEALS", 1)
+        yield
+
+
+@pytest.fixture
+def every_deal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deal rows out as often as for a user."""
+    from bayesfloor.floor.learned import learning
+
+    monkeypatch.setattr(learning, "MOST_DEALS", 10)
+
+
 @pytest.fixture(scope="module")
 def coarse_curves() -> Iterator[None]:
     """Fit learning curves on coarse grids, where only their last digits would change: half of a quick stack's time."""

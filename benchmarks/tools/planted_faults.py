@@ -105,6 +105,8 @@ FAULTS = [
           "covariance += 0.0", "floor/test_learning_curve.py"),
     Fault("floor/learned/paired.py", "(low, high), p_value, *counts)", "(low, high), p_value, *counts[::-1])",
           "floor/test_paired.py"),
+    Fault("floor/learned/suspicious.py", "np.divide(joint - both_ways, base", "np.divide(joint, base",
+          "floor/test_suspicious.py"),
     Fault("floor/learned/time_periods.py", "past = by_time[(period[by_time] < number) & others]",
           "past = by_time[(period[by_time] <= number) & others]", "floor/test_learned_groups.py"),
     Fault("floor/learned/copies.py", "n_different >= DIFFERENT_GAPS * len(gaps)", "n_different >= 0",

@@ -31,5 +31,5 @@ plt.show()
 # ---------------
 # About half of the variance cannot be explained by these ten columns, whatever the model. Where
 # that is not enough, other columns are needed: :class:`~bayesfloor.FloorSelector` says
-# which of yours matter. ``floor.odd_rows`` lists values that may be typing errors. More:
+# which of yours matter. ``floor.suspicious`` lists values that may be typing errors. More:
 # :doc:`/regression`. On the command line it is ``bayesfloor report houses.csv --target price``.

@@ -2,9 +2,9 @@
 Which labels look wrong?
 ========================
 
-Wrong labels raise the floor, and they can be repaired. A report lists rows whose neighbours speak
-for another label, the most suspicious first. Here 15 labels of scikit-learn's digits are changed
-on purpose.
+Wrong labels raise the floor, and they can be repaired. A report lists rows whose labels models
+find rather wrong than right; a fast one, which trains none, lists rows whose neighbours speak for
+another label. Here 15 labels of scikit-learn's digits are changed on purpose.
 """
 
 import matplotlib.pyplot as plt
@@ -43,5 +43,6 @@ plt.show()
 # ---------------
 # Let somebody look at the listed rows again, and leave those as they are that are right: rows
 # that look like another class are what the floor is made of. To remove them all would make a
-# model look better than it is. More: :doc:`/reading_a_report`. For a number instead of classes
-# there is ``regression_floor(X, y).odd_rows``.
+# model look better than it is. ``learned_floor(X, y).suspicious`` lists fewer that are right, and
+# says how many labels are wrong. More: :doc:`/reading_a_report`. For a number instead of classes
+# there is ``regression_floor(X, y).suspicious``.

@@ -10,7 +10,6 @@ from bayesfloor.floor import PairwiseBayesError as PairwiseBayesError
 from bayesfloor.floor.learned.gap_result import FloorGap as FloorGap
 from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
 from bayesfloor.floor.learned.regression.result import NoiseProfile as NoiseProfile
-from bayesfloor.floor.learned.regression.result import OddRows as OddRows
 from bayesfloor.floor.learned.regression.result import RegressionFloor as RegressionFloor
 from bayesfloor.floor.learned.regression.result import TargetSummary as TargetSummary
 from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
@@ -21,6 +20,7 @@ from bayesfloor.floor.learned.result import MetricFloor as MetricFloor
 from bayesfloor.floor.learned.result import StackFloor as StackFloor
 from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
 from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
+from bayesfloor.floor.learned.suspicious import SuspiciousRows as SuspiciousRows
 from bayesfloor.floor.trees.noise_variance import NoiseFromTrees as NoiseFromTrees
 from bayesfloor.floor.trees.results import CrossEdgeCount as CrossEdgeCount
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement

@@ -1,5 +1,6 @@
 """`bayesfloor report`: files, exit codes, and a command that makes the same report again."""
 
+import csv
 import json
 import os
 import shlex
@@ -39,6 +40,38 @@ def test_json_on_stdout_writes_no_page(run, table, tmp_path):
     assert found["result"]["goal"]["verdict"] == "feasible"
     assert found["data"]["n_rows"] == found["result"]["data"]["n_rows"]
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_rows_to_look_at_in_a_file(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    names = np.array(["=left", "right"])[y]
+    names[[20, 141]] = "right", "=left"  # lines 22 and 143 of the file
+    x = rng.normal(size=200) + 8 * y
+    colours = np.array(["red", "blue"])[rng.integers(0, 2, 200)]
+    lines = [f"{value:.3f},{colour},{name}" for value, colour, name in zip(x, colours, names, strict=True)]
+    (tmp_path / "sides.csv").write_text("\n".join(["x,colour,side", *lines]) + "\n")
+    outcome = run("report sides.csv --target side --out-rows rows.csv")
+    assert outcome.code == 0
+    assert "2 rows to look at are in 'rows.csv'" in outcome.err
+    header, *rows = csv.reader((tmp_path / "rows.csv").read_text().splitlines())
+    assert header == ["line", "x", "colour", "side", "suggested", "score"]
+    assert sorted(int(row[0]) for row in rows) == [22, 143]
+    for row in rows:
+        value, colour, name = lines[int(row[0]) - 2].split(",")
+        assert (float(row[1]), row[2]) == (float(value), colour)
+        assert {row[3].removeprefix("'"), row[4].removeprefix("'")} == {"=left", "right"}
+        assert row[3].removeprefix("'") == name
+        assert float(row[5]) >= 0.5
+    assert {row[3][:2] for row in rows} == {"'=", "ri"}  # no spreadsheet takes the name for a formula
+    assert "rows.csv' exists; --force" in complaint(run("report sides.csv --target side --out-rows rows.csv"), 2)
+
+
+def test_no_row_stands_out(run, table, tmp_path):
+    outcome = run("report table.csv --fast --out rows.md --out-rows rows.csv")
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) >= 1
+    assert "in 'rows.csv'" in outcome.err
+    assert "both name 'a.md'" in complaint(run("report table.csv --fast --out a.md --out-rows a.md"), 2)
 
 
 def test_an_own_page_is_replaced_and_nothing_else(run, table, tmp_path):

@@ -1,6 +1,7 @@
 """A learned floor: the learning curve, what was reached, and where it ends."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def points_of(display):
     ax = display.ax_
     across = np.geomspace(*ax.get_xlim(), 300)
     levels = [line.get_ydata()[0] for line in (display.floor_line_, display.baseline_line_) if line is not None]
-    data = [line.get_xydata() for line in (display.error_marks_, display.middle_marks_)]
+    data = [display.error_marks_.get_xydata()]
     data += [np.column_stack([across, np.full(300, level)]) for level in levels]
     data.append(np.column_stack(display.line))
     return ax.transData.transform(np.concatenate(data))
@@ -77,7 +78,6 @@ def points_of(display):
 def test_what_is_drawn_where(usual):
     display = usual
     assert display.error_marks_.get_xydata().tolist() == [[320, 0.135], [160, 0.19], [80, 0.27]]
-    assert display.middle_marks_.get_xydata().tolist() == [[320, 0.117], [160, 0.155], [80, 0.21]]
     assert set(display.floor_line_.get_ydata()) == {0.044}
     band = display.floor_band_.get_window_extent().transformed(display.ax_.transData.inverted())
     np.testing.assert_allclose([band.y0, band.y1], USUAL.interval)
@@ -92,9 +92,10 @@ def test_the_curve_is_dashed_beyond_the_data(usual):
     tried, beyond = usual.curve_line_, usual.extrapolation_
     assert tried.get_xdata()[[0, -1]] == pytest.approx([80, 320])
     assert beyond.get_xdata()[[0, -1]] == pytest.approx([320, 3200])
-    # 0.044 + 0.073 (m / 320)^-1/2: at 80 twice the excess, at 3200 less by √10
-    assert tried.get_ydata()[[0, -1]] == pytest.approx([0.044 + 2 * 0.073, 0.117])
-    assert beyond.get_ydata()[-1] == pytest.approx(0.044 + 0.073 / np.sqrt(10))
+    # through the circles, and from the last of them on 0.044 + 0.091 (m / 320)^-1/2: at 3200 less by √10
+    assert tried.get_ydata()[[0, -1]] == pytest.approx([0.27, 0.135])
+    assert np.interp(160, tried.get_xdata(), tried.get_ydata()) == pytest.approx(0.19, abs=1e-4)
+    assert beyond.get_ydata()[-1] == pytest.approx(0.044 + 0.091 / np.sqrt(10))
     assert tried.get_linestyle() == "-"
     assert beyond.is_dashed()
 
@@ -120,8 +121,17 @@ def test_all_is_on_the_picture_and_labels_are_over_nothing(name, inches):
     assert left < case.curve.size.min()
     assert right == pytest.approx(10 * case.curve.size.max())
     assert bottom < 0
-    start = case.curve.at(case.curve.size.min())
-    assert top > max(case.interval[1], case.reached_interval[1], case.curve.value.max(), start)
+    assert top > max(case.interval[1], case.reached_interval[1], case.curve.value.max())
+
+
+def test_a_curve_that_rises_by_chance_is_smoothed():
+    """Of .51, .45 and .5 at 320, 160 and 80 rows, the first two are taken to be one: the mean of both, or all three."""
+    case = CASES["noise"]
+    np.testing.assert_allclose(case.curve_at([320, 160, 80]), [0.48, 0.48, 0.5])
+    surely = replace(case, curve=replace(case.curve, covariance=1e-6 * np.eye(3)))
+    np.testing.assert_allclose(surely.curve_at([320, 160, 80]), case.curve.value)
+    ceiling = replace(case, larger_is_better=True, curve=replace(case.curve, value=np.array([0.9, 0.92, 0.8])))
+    np.testing.assert_allclose(ceiling.curve_at([320, 160, 80]), [0.91, 0.91, 0.8])
 
 
 def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):

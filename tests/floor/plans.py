@@ -11,7 +11,7 @@ from bayesfloor.floor.learned.targets import ClassTarget
 def plan_of(folds):
     """All rows are used, predicted and counted."""
     rows = np.arange(len(folds))
-    return RowPlan(rows, rows, rows, folds, splits_of(folds), None, rows, None, None, False, False, False, ())
+    return RowPlan(rows, rows, rows, folds, splits_of(folds), None, rows, None, None, False, False, False, False, ())
 
 
 def target_of(codes, n_classes):

@@ -55,7 +55,7 @@ def judged():
 
 def predicted(held_out, wrong_only, right_too=(), origin="cross-fitted"):
     """A model that is as the stack, but wrong on some rows that this gets right, and right on some others."""
-    codes, named = held_out.counted.codes, held_out.stack.copy()
+    codes, named = held_out.counted.codes, held_out.stack[0].copy()
     right, wrong = np.flatnonzero(named == codes), np.flatnonzero(named != codes)
     named[right[:wrong_only]] = (codes[right[:wrong_only]] + 1) % 3
     if right_too:
@@ -105,14 +105,15 @@ def test_classes_and_pairs_sum_up(judged):
         own = codes == row.label
         assert row.n_rows == own.sum() == 100
         assert row.error == pytest.approx((model.codes[own] != row.label).mean())
-        assert row.reached == pytest.approx((held_out.stack[own] != row.label).mean())
+        assert row.reached == pytest.approx((held_out.stack[0, own] != row.label).mean())
         assert row.gap_low <= row.gap <= row.gap_high
     for row in pairs.itertuples():
-        for named, prefix in ((model.codes, ""), (held_out.stack, "reached_")):
+        for named, prefix in ((model.codes, ""), (held_out.stack[0], "reached_")):
             assert getattr(row, f"{prefix}first_as_second") == ((codes == row.first) & (named == row.second)).sum()
             assert getattr(row, f"{prefix}second_as_first") == ((codes == row.second) & (named == row.first)).sum()
         of_model = (np.minimum(codes, model.codes) == row.first) & (np.maximum(codes, model.codes) == row.second)
-        of_stack = (np.minimum(codes, held_out.stack) == row.first) & (np.maximum(codes, held_out.stack) == row.second)
+        stack = held_out.stack[0]
+        of_stack = (np.minimum(codes, stack) == row.first) & (np.maximum(codes, stack) == row.second)
         b, c = (of_model & ~of_stack).sum(), (of_stack & ~of_model).sum()
         assert row.p_value == pytest.approx(binomtest(b, b + c, 0.5).pvalue if b + c else 1.0)
     together = np.concatenate([classes["p_value"], pairs["p_value"]])
@@ -146,8 +147,8 @@ def test_rows_of_a_group_count_together():
     base = floor_gap(GaussianNB(), X, Y, groups=groups)
     learned, held_out = learned_floor_of(check_problem(X, Y, groups=groups), learners=[GaussianNB()])
     clusters = held_out.learned.plan.clusters
-    worse = np.isin(clusters, rng.choice(30, 4, replace=False)) & (held_out.stack == held_out.counted.codes)
-    named = np.where(worse, (held_out.counted.codes + 1) % 3, held_out.stack)
+    worse = np.isin(clusters, rng.choice(30, 4, replace=False)) & (held_out.stack[0] == held_out.counted.codes)
+    named = np.where(worse, (held_out.counted.codes + 1) % 3, held_out.stack[0])
     found = gap_of(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted"))
     assert base.reached == found.reached
     assert worse.sum() > 20
@@ -270,7 +271,7 @@ def test_sentences(judged, counts, floor, said, unsaid):
 
 def test_a_stack_without_errors(judged):
     learned, held_out = judged
-    held_out = replace(held_out, reached_by={"error": np.eye(3)[held_out.counted.codes]})
+    held_out = replace(held_out, reached_by={"error": np.eye(3)[held_out.counted.codes][np.newaxis]})
     learned = with_floor(learned, 0.0, 0.0, 0.0, 0.02)
     sentence = gap_of(learned, held_out, predicted(held_out, 10)).sentence()
     assert sentence.startswith("Your model errs on 3.3%; all of it can surely be won (95% interval ")
@@ -286,7 +287,7 @@ def test_a_stack_without_errors(judged):
 
 def test_the_pair_that_makes_up_most_is_named(judged):
     learned, held_out = judged
-    codes, named = held_out.counted.codes, held_out.stack.copy()
+    codes, named = held_out.counted.codes, held_out.stack[0].copy()
     named[np.flatnonzero((codes == 0) & (named == 0))[:24]] = 2
     found = gap_of(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted"))
     assert found.sentence().endswith("; all of the 8.0 points is 0 against 2.")
@@ -302,7 +303,7 @@ def test_the_pair_that_makes_up_most_is_named(judged):
 def test_of_two_classes_the_class_is_named():
     two = Y[Y < 2]
     learned, held_out = learned_floor_of(check_problem(X[Y < 2], two), learners=[GaussianNB()])
-    codes, named = held_out.counted.codes, held_out.stack.copy()
+    codes, named = held_out.counted.codes, held_out.stack[0].copy()
     named[np.flatnonzero((codes == 1) & (named == 1))[:20]] = 0
     found = gap_of(learned, held_out, Predicted(named, (0, 1), "cross-fitted"))
     assert found.sentence().endswith("; all of the 10.0 points is at rows of 1.")

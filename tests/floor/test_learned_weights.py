@@ -150,7 +150,7 @@ def test_rankings_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     codes, weight = np.arange(80) % 2, rng.gamma(2.0, size=80)
     log_q = log_softmax(rng.normal(size=(1, 80, 2)) + np.eye(2)[codes], axis=2)
-    stacks = [Stack(log_q, np.ones((1, 1)))] * 3
+    stacks = [Stack(log_q[np.newaxis], np.ones((1, 1)))] * 3
     ranked = rank_classes(stacks, weighted_rows(codes, weight), np.array(["a", "b"]), 0.95)
     expected = roc_auc_score(codes, log_q[0, :, 1], sample_weight=weight)
     assert ranked[1].auc == pytest.approx(expected)

@@ -21,7 +21,7 @@ def stack_with(error, codes, n_views):
     wrong = np.arange(len(codes)) < round(error * len(codes))
     named = np.where(wrong, 1 - codes, codes)
     q = np.where(np.arange(2) == named[:, None], 1 - error, error)
-    return Stack(np.tile(np.log(q), (n_views, 1, 1)), np.ones((5, 1)))
+    return Stack(np.tile(np.log(q), (1, n_views, 1, 1)), np.ones((5, 1)))
 
 
 def summary_of(errors, n=N, **options):

@@ -19,7 +19,7 @@ QUICK = ["gaussian", "logistic"]
 def stacks_of(q):
     """Predictions that are the same at every size."""
     log_q = np.log(q)
-    return [Stack(np.repeat(log_q[np.newaxis], views, axis=0), np.zeros((1, 1))) for views in (1, 2, 4)]
+    return [Stack(np.repeat(log_q[np.newaxis, np.newaxis], views, axis=1), np.zeros((1, 1))) for views in (1, 2, 4)]
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
@@ -64,7 +64,8 @@ def test_a_rising_auc():
     stacks = []
     for distance, views in ((2.0, 1), (1.0, 2), (0.5, 4)):
         score = rng.normal(size=(views, 2100)) + distance * codes
-        stacks.append(Stack(np.stack([-np.logaddexp(0, score), -np.logaddexp(0, -score)], axis=-1), np.zeros((1, 1))))
+        log_q = np.stack([-np.logaddexp(0, score), -np.logaddexp(0, -score)], axis=-1)
+        stacks.append(Stack(log_q[np.newaxis], np.zeros((1, 1))))
     found = rank_classes(stacks, PlainRows(codes, np.bincount(codes)), np.array([0, 1]), 0.95)[1]
     assert found.is_rising
     expected = [norm.cdf(distance / np.sqrt(2)) for distance in (2.0, 1.0, 0.5)]

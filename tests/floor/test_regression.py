@@ -190,7 +190,7 @@ def test_neither_the_order_of_rows_nor_threads_matter():
     floor, other = regression_floor(X, y, n_jobs=1), regression_floor(X[order], y[order], n_jobs=2)
     same(floor, other)
     assert np.array_equal(floor.predicted[order], other.predicted)
-    assert np.array_equal(floor.odd_rows.row, order[other.odd_rows.row])
+    assert np.array_equal(floor.suspicious.row, order[other.suspicious.row])
 
 
 def test_groups_are_never_cut():
@@ -346,11 +346,10 @@ def test_noise_that_grows():
 def test_rows_that_do_not_fit():
     X, y = linear_rows(400)
     y[[17, 101]] += [8.0, -8.0]
-    odd = regression_floor(X, y, learners=QUICK).odd_rows
+    odd = regression_floor(X, y, learners=QUICK).suspicious
     assert set(odd.row[:2]) == {17, 101}
     assert np.sign(odd.z[odd.row == 17]) == 1
-    np.testing.assert_allclose(odd.y, y[odd.row])
-    np.testing.assert_allclose(odd.neighbours_mean, y[odd.neighbours].mean(axis=1))
+    np.testing.assert_allclose(odd.given, y[odd.row])
     assert not np.any(odd.neighbours == odd.row[:, None])
     assert list(odd.frame()["row"]) == odd.row.tolist()
 

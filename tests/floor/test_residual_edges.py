@@ -18,19 +18,23 @@ def test_every_row_counts_the_same():
 
 
 def test_products_by_hand():
+    """Two deals, each with edges of its own."""
     rng = np.random.default_rng(0)
-    y, residuals = rng.standard_normal(40), [rng.standard_normal((2, 40)), rng.standard_normal((1, 40))]
+    y, residuals = rng.standard_normal(40), [rng.standard_normal((2, 2, 40)), rng.standard_normal((2, 1, 40))]
     weight = rng.uniform(0.5, 1.5, 40)
-    i, j = rng.integers(0, 20, 30), rng.integers(20, 40, 30)
-    draws = draw_means(residuals, y, weight, [Edges.of(i, j, weight)], None, 0)
+    pairs = [(rng.integers(0, 20, 30), rng.integers(20, 40, 30)) for _ in range(2)]
+    draws = draw_means(residuals, y, weight, [[Edges.of(i, j, weight) for i, j in pairs]], None, 0)
     mean = np.average(y, weights=weight)
     variance = np.average((y - mean) ** 2, weights=weight)
-    degree = np.bincount(np.append(i, j), minlength=40)
-    share = weight[i] / degree[i] + weight[j] / degree[j]
-    for size, r in enumerate(residuals):
-        error = np.average((r**2).mean(axis=0), weights=weight)
+    for size, of_size in enumerate(residuals):
+        error = np.average((of_size**2).mean(axis=(0, 1)), weights=weight)
         assert draws.errors[0, size] == pytest.approx(error / variance)
-        product = np.average((r[:, i] * r[:, j]).mean(axis=0), weights=share)
+        products, shares = [], []
+        for r, (i, j) in zip(of_size, pairs, strict=True):
+            degree = np.bincount(np.append(i, j), minlength=40)
+            shares.append(weight[i] / degree[i] + weight[j] / degree[j])
+            products.append((r[:, i] * r[:, j]).mean(axis=0))
+        product = np.average(np.concatenate(products), weights=np.concatenate(shares))
         assert draws.products[0][0, size] == pytest.approx(product / variance)
 
 
@@ -39,13 +43,13 @@ def test_draws_vary_as_means_do():
     rng = np.random.default_rng(1)
     n = 2000
     y = 1000.0 * np.tile([1.0, -1.0], n // 2)  # a variance that does not vary
-    residuals = [1000.0 * rng.standard_normal((1, n))]
+    residuals = [1000.0 * rng.standard_normal((1, 1, n))]
     i = np.arange(0, n, 2)
-    draws = draw_means(residuals, y, np.ones(n), [Edges.of(i, i + 1, np.ones(n))], None, 0)
+    draws = draw_means(residuals, y, np.ones(n), [[Edges.of(i, i + 1, np.ones(n))]], None, 0)
     assert draws.errors[1:, 0].std() == pytest.approx((2 / n) ** 0.5, rel=0.2)
     assert draws.products[0][1:, 0].std() == pytest.approx((2 / n) ** 0.5, rel=0.2)
     pairs = np.repeat(np.arange(n // 2), 2)
-    together = draw_means(residuals, y, np.ones(n), [Edges.of(i, i + 1, np.ones(n))], pairs, 0)
+    together = draw_means(residuals, y, np.ones(n), [[Edges.of(i, i + 1, np.ones(n))]], pairs, 0)
     assert together.products[0][1:, 0].std() == pytest.approx((2 / n) ** 0.5, rel=0.2)
 
 

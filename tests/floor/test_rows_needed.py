@@ -7,6 +7,7 @@ import pytest
 
 from bayesfloor.floor.learned.result import LearnedFloor, LearningCurve, MetricFloor
 from bayesfloor.floor.learned.rows_needed import MOST
+from bayesfloor.floor.learned.suspicious import doubt_labels, list_rows
 
 from .test_lower_end import codes_found, summary_of
 
@@ -138,6 +139,13 @@ def test_the_first_metric_or_one_by_name():
         residual_z=0.0,
         n_samples=1000,
         n_rows=1000,
+        suspicious=list_rows(
+            doubt_labels(np.eye(2), np.arange(2)),
+            *(np.arange(2), np.arange(2), np.eye(2), np.arange(2)),
+            n_samples=1000,
+            confidence=0.95,
+            of_suggested=True,
+        ),
         tree_bounds=(0.0, 0.1),
         classes=np.arange(2),
         class_reached=np.zeros(2),

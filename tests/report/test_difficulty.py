@@ -1,5 +1,7 @@
 """`difficulty_report`: what it computes, what it says, and that what it says is true."""
 
+import csv
+import io
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -79,6 +81,37 @@ def test_corrupted_labels_are_among_the_first_rows_listed():
         assert row["label"] == str(y[row["row"]])
         assert row["other_label"] == row["looks_like"] == str(y[row["other_row"]]) != row["label"]
         assert row["distance"] == pytest.approx(np.linalg.norm(X[row["row"]] - X[row["other_row"]]))
+
+
+def test_models_say_which_labels_look_wrong(few_learners):
+    X, y = make_blobs(200, centers=[[0, 0], [12, 0], [0, 12]], random_state=0)
+    bad = [3, 50, 120, 199]
+    right = y.copy()
+    y[bad] = (y[bad] + 1) % 3
+    report = difficulty_report(X, y)
+    suspects = report.summary["suspects"]
+    assert sorted(row["row"] for row in suspects["rows"]) == bad == sorted(report.learned.suspicious.row.tolist())
+    for row in suspects["rows"]:
+        assert row["looks_like"] == row["other_label"] == str(right[row["row"]])
+        assert row["distance"] == pytest.approx(np.linalg.norm(X[row["row"]] - X[row["other_row"]]))
+    number = suspects["n_wrong"]
+    assert number["low"] <= 4 <= number["high"]
+    assert "Of the 200 labels tested, about" in suspects["note"]
+    assert any(step.action == "mend labels" and "4 rows" in step.sentence for step in report.verdict.steps)
+    header, *rows = csv.reader(io.StringIO(report.to_csv()))
+    assert header == ["row", "x0", "x1", "y", "suggested", "score"]
+    for row in rows:
+        place = int(row[0])
+        assert [float(row[1]), float(row[2])] == pytest.approx(X[place].tolist(), rel=1e-5)
+        assert row[3:5] == [str(y[place]), str(right[place])]
+
+
+def test_nothing_is_listed_where_nothing_errs(few_learners):
+    X, y = make_blobs(120, centers=[[0, 0], [100, 0], [0, 100]], random_state=0)
+    report = difficulty_report(X, y)
+    assert report.summary["suspects"]["rows"] == report.summary["suspects"]["table"]["rows"] == []
+    assert "No label stands out" in report.to_text(width=500)
+    assert not any(step.action == "mend labels" for step in report.verdict.steps)
 
 
 def test_no_row_is_suspected_where_classes_are_far_apart():
@@ -297,10 +330,11 @@ def test_files(iris, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md", "page.html"]
 
 
-def test_the_frame_lists_the_rows_to_look_at(iris):
-    frame = iris.frame()
-    assert len(frame) == len(iris.summary["suspects"]["rows"])
-    assert next(iter(frame["row"])) == iris.summary["suspects"]["rows"][0]["row"]
+def test_the_frame_lists_the_rows_to_look_at():
+    report = difficulty_report(*load_iris(return_X_y=True), fast=True)
+    frame = report.frame()
+    assert len(frame) == len(report.summary["suspects"]["rows"]) > 0
+    assert next(iter(frame["row"])) == report.summary["suspects"]["rows"][0]["row"]
 
 
 @pytest.mark.parametrize(

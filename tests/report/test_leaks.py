@@ -85,6 +85,20 @@ def test_where_most_columns_tell_all_the_problem_is_easy():
     assert not leaks(LABELS, **easy)
 
 
+def test_what_is_a_leak_whatever_the_others_tell():
+    """A number in another unit, or a value that only one class has; not a class by its score, nor bins."""
+    gone = np.where(IS_YES, RNG.integers(1, 28, N), np.nan)
+    assert leaks(LABELS, gone=gone, state=IS_YES * 1).exact == ("gone",)
+    assert leaks(NUMBERS, log=np.log(NUMBERS).astype(np.float32), bins=pd.qcut(NUMBERS, 10, labels=False)).exact == (
+        "log",
+    )
+    nearly = NUMBERS * np.exp(0.05 * RNG.standard_normal(N))
+    assert leaks(NUMBERS, nearly=nearly) == Leaks(("nearly",))
+    assert not leaks(NUMBERS, nearly=nearly).exact
+    easy = {f"x{place}": IS_YES + 0.1 * RNG.random(N) for place in range(8)}
+    assert leaks(LABELS, **easy, gone=gone) == Leaks(("gone",))
+
+
 def test_a_column_is_a_leak_where_the_others_tell_far_less():
     from types import SimpleNamespace as Metric
 

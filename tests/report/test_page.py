@@ -1,8 +1,10 @@
 """The page as text: what is in it, how figures are written, and that no name gets out of its place."""
 
 import base64
+import csv
 import hashlib
 import html
+import io
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -98,7 +100,7 @@ def test_elements_are_closed_in_order_and_ids_are_single(case):
     assert outline.open == []
     ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    links = [attributes["href"] for tag, attributes in outline.elements if tag == "a"]
+    links = [attributes["href"] for tag, attributes in outline.elements if tag == "a" and "download" not in attributes]
     assert {link.removeprefix("#") for link in links} <= set(ids)
     for _, attributes in outline.elements:
         for name in ("for", "aria-labelledby", "aria-describedby"):
@@ -111,8 +113,28 @@ def test_nothing_is_asked_for_and_no_element_runs_code(case):
         assert tag not in ("img", "object", "embed", "iframe", "form", "base")
         assert not any(name.startswith("on") for name in attributes)
         for name in ("src", "href", "xlink:href", "action", "data"):
-            assert attributes.get(name, "#").startswith(("#", "data:,"))
+            inside = ("#", "data:text/csv;") if "download" in attributes else ("#", "data:,")
+            assert attributes.get(name, "#").startswith(inside)
     assert not re.search(r"@import|url\((?!#)", page.replace(html.escape("@import"), ""))
+
+
+def download(page: str) -> str | None:
+    """The table that a page holds for download."""
+    links = [attributes for tag, attributes in Outline(page).elements if tag == "a" and "download" in attributes]
+    return base64.b64decode(links[0]["href"].partition(",")[2]).decode() if links else None
+
+
+def test_rows_can_be_downloaded_with_all_columns():
+    summary = sample_summary.digits()
+    table = summary["suspects"]["table"]
+    table["rows"][0][1:3] = ["=cmd()", "two\nlines"]
+    header, first, *others = csv.reader(io.StringIO(download(render_page(summary))))
+    assert header == table["columns"]
+    assert first[:3] == [str(table["rows"][0][0]), "'=cmd()", "two\nlines"]
+    assert [each[0] for each in others] == [str(each[0]) for each in table["rows"][1:]]
+    table["rows"][0][1] = "x" * 50_000  # too much for a page
+    assert download(render_page(summary)) is None
+    assert download(render_page(sample_summary.bare())) is None
 
 
 def test_one_script_whose_hash_is_in_the_policy(case):

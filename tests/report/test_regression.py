@@ -1,5 +1,7 @@
 """Reports on a target of numbers: figures of `regression_floor`, true sentences, rows with the values of the file."""
 
+import csv
+import io
 import json
 from dataclasses import replace
 
@@ -110,6 +112,10 @@ def test_a_row_with_a_wrong_number_is_the_first_to_look_at(report, houses):
     assert first["alike"][0] == {"row": other, "value": houses["price"][other]}
     assert first["neighbours_mean"] == pytest.approx(np.mean([each["value"] for each in first["alike"]]))
     assert report.frame()["row"].iloc[0] == ODD_ROW
+    header, row, *_ = csv.reader(io.StringIO(report.to_csv()))
+    assert header == ["row", *columns, "price", "suggested", "score"]
+    assert (int(row[0]), float(row[-3]), float(row[-1])) == (ODD_ROW, first["value"], round(first["score"], 4))
+    assert float(row[-2]) == pytest.approx(first["predicted"], rel=1e-5)
 
 
 def test_rows_are_called_by_their_lines(houses, tmp_path):

@@ -67,6 +67,8 @@ COLUMNS = {
     "consent": _gaps(["given"] * N, 0.3),
     "serial": [10**25 + k for k in range(N)],
 }
+#: Codes of the quarters of the counts, in no order: a column that is used in both forms.
+COLUMNS["form"] = [None if k % 17 == 5 else [1, 4, 2, 3][count * 4 // 50] for k, count in enumerate(COLUMNS["count"])]
 Y = _pick(["ill", "well"])
 NAMES = list(COLUMNS)
 

@@ -85,7 +85,7 @@ def test_kinds_and_treatments(table):
     treatments = {column.name: column.treatment for column in table.columns}
     assert treatments["income"] == "scaled"
     assert treatments["city"] == "0 and 1 for each of 3 values"
-    assert treatments["lab"].endswith("gaps filled by the median, with a column that tells them")
+    assert treatments["lab"].endswith("gaps filled by the median, plus a was-missing flag")
     assert treatments["site"] == "left out: one value only"
     assert treatments["row"] == "left out (counts the rows)"
 
@@ -473,6 +473,9 @@ def test_a_preparation_is_plain_values_and_arrays(table, file):
         ("CategoryFeatures", "n_hidden", True),
         ("DateFeatures", "fill", 1e30),
         ("NumberFeature", "center", True),
+        ("NumberFeature", "levels", [0.5]),
+        ("NumberFeature", "levels", [1.0, 1.0]),
+        ("NumberFeature", "levels", [float(k) for k in range(10_000)]),
         ("SharesFeatures", "labels", ["a"] * 9),
     ],
 )

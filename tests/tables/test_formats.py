@@ -108,7 +108,7 @@ def test_types_of_columns(tmp_path):
     table = raw(path)
     assert table.X[:, :3].tolist() == [[1, 1, 1.5], [0, 2, 2.5], [1, 3, 3.5], [0, 4, 4.5]]
     assert table.classes.tolist() == [False, True]
-    assert any("'large' has 1 integers beyond 2**53" in caution for caution in table.cautions)
+    assert any("'large' has 1 integer beyond 2**53" in caution for caution in table.cautions)
 
 
 def test_dates_and_lists_are_neither_numbers_nor_text(tmp_path):

@@ -59,6 +59,7 @@ def test_every_kind_is_there():
         "DateFeatures",
         "TextFeatures",
     }
+    assert [each.name for each in trained("csv").preparation.columns if getattr(each, "levels", ())] == ["form"]
     used = {each.name for each in trained("csv").preparation.columns}
     assert COLUMNS.keys() - used == {"serial"}
 

@@ -357,7 +357,7 @@ def test_a_column_that_counts_the_rows_is_worth_a_word(write):
 
 def test_integers_that_are_rounded_are_worth_a_word(write):
     table = raw(write(f"a,y\n{2**53 + 1},0\n{2**53},1\n7,0\n"))
-    assert any("'a' has 1 integers beyond 2**53" in caution for caution in table.cautions)
+    assert any("'a' has 1 integer beyond 2**53" in caution for caution in table.cautions)
     assert raw(write("a,y\n1e300,0\n2,1\n")).cautions == ()
 
 

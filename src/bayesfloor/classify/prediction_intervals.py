@@ -75,8 +75,8 @@ def interval_ends(held_out: HeldOutRows, predicted: Floats, confidence: float) -
 
 def _deviations(rows: Floats, predicted: Floats, is_profiled: bool) -> Floats:
     """Return the deviation at predictions of residuals of rows: by what is predicted for them, or of all of them."""
-    _, residuals, weight = rows
+    before, residuals, weight = rows
     overall = max(float(np.average(residuals**2, weights=weight)) ** 0.5, np.finfo(np.float64).tiny)
     if not is_profiled:
         return np.full(len(predicted), overall)
-    return np.maximum(profile_of_residuals(*rows).at(predicted), LEAST_DEVIATION * overall)
+    return np.maximum(profile_of_residuals(before, residuals**2, weight).at(predicted), LEAST_DEVIATION * overall)

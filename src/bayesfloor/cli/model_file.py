@@ -51,7 +51,7 @@ ROUNDING = 1e-3
 
 #: Letters in the name of a class: in an array of predictions, each row takes as much as the longest name.
 MOST_LETTERS = 1000
-_FORMAT = "bayesfloor model 4"
+_FORMAT = "bayesfloor model 5"
 
 Parts = dict[str, Any]
 

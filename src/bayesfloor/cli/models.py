@@ -1,7 +1,5 @@
 """The commands fit and predict."""
 
-import csv
-import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +24,7 @@ from bayesfloor.cli.output import (
     write_json,
 )
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import csv_text, visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,9 +32,6 @@ if TYPE_CHECKING:
 
     from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
-
-#: A spreadsheet takes a cell that begins with one of these for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def fit(
@@ -249,13 +244,11 @@ def _numbers(trained: "Model", table: "Table", confidence: float | None) -> _Pre
             inside = int(((interval[:, 0] <= table.y) & (table.y <= interval[:, 1])).sum())
             said[0] += f" {inside} of them lie in their interval ({inside / len(predicted):.1%})."
     columns = [predicted] if interval is None else [predicted, *interval.T]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["line", "predicted", "low", "high"][: 1 + len(columns)])
-    for line, *row in zip(table.lines.tolist(), *(each.tolist() for each in columns), strict=True):
-        writer.writerow([line, *(f"{number:.10g}" for number in row)])
+    header = ["line", "predicted", "low", "high"][: 1 + len(columns)]
+    rows = zip(table.lines.tolist(), *(each.tolist() for each in columns), strict=True)
+    text, _ = csv_text(header, ((line, *(f"{number:.10g}" for number in row)) for line, *row in rows))
     result = {"predicted": predicted, "interval": interval, "confidence": confidence, "rmse": rmse}
-    return _Predictions(result, buffer.getvalue(), said)
+    return _Predictions(result, text, said)
 
 
 def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
@@ -303,29 +296,9 @@ def as_csv(
     n_escaped : int
         How many cells got an apostrophe.
     """
-    n_escaped = 0
-
-    def cell(label: Any) -> Any:
-        nonlocal n_escaped
-        if not isinstance(label, str) or not label.startswith(_FORMULA) or _is_number(label):
-            return label
-        n_escaped += 1
-        return f"'{label}"
-
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["line", "predicted", *(f"p({label})" for label in classes.tolist())])
-    for line, label, row in zip(lines.tolist(), labels.tolist(), probability.tolist(), strict=True):
-        writer.writerow([line, cell(label), *(f"{share:.6f}" for share in row)])
-    return buffer.getvalue(), n_escaped
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    header = ["line", "predicted", *(f"p({label})" for label in classes.tolist())]
+    rows = zip(lines.tolist(), labels.tolist(), probability.tolist(), strict=True)
+    return csv_text(header, ((line, label, *(f"{share:.6f}" for share in row)) for line, label, row in rows))
 
 
 def _count_wrong(table: "Table", labels: "NDArray[Any]") -> int | None:

@@ -41,6 +41,7 @@ def report(
     target_value: float | None = None,
     features: Count = None,
     out: str | None = None,
+    out_rows: str | None = None,
     force: Force = False,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
@@ -49,7 +50,7 @@ def report(
 
     The answer on the terminal, and everything in one HTML file that needs no
     network: the floor and how sure it is, the learning curve, the hardest classes
-    and pairs, and the rows that look alike but are labelled differently. Where the
+    and pairs, and the rows whose labels models find hard to believe. Where the
     target is a number: how much of it can be predicted, and where the noise is.
 
     Parameters
@@ -60,15 +61,18 @@ def report(
         Search for so many columns that carry the information.
     out
         Where to write: .html, .md, .json or .txt. NAME-report.html by default.
+    out_rows
+        A CSV file for the rows to look at, with their values and suggested labels.
 
     Examples
     --------
     bayesfloor report digits
     bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
     bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
-    bayesfloor report patients.csv --fast --out patients.md
+    bayesfloor report patients.csv --out patients.md --out-rows rows.csv
     """
     place = None if options.json and out is None else _place_for(files, out)
+    rows_place, replaces_rows = _place_for_rows(out_rows, place, force), force
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
@@ -109,6 +113,9 @@ def report(
         _write_text(found.summary)
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
+    if rows_place is not None:
+        write_file(rows_place, found.to_csv().encode(), force=replaces_rows)
+        say(f"{_rows_written(found.summary)} in {str(rows_place)!r}.", quiet=options.quiet)
     found_floor = found.summary["floor"]
     return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), judged.fail_above, judged.fail_below)
 
@@ -133,6 +140,22 @@ def _place_for(files: tuple[str, ...], out: str | None) -> Path:
         known = ", ".join(_FORMATS)
         raise UsageError(f"--out {out!r}: the ending says what to write, and must be one of {known}")
     return place
+
+
+def _place_for_rows(out_rows: str | None, place: Path | None, force: bool) -> Path | None:
+    """Say where the rows to look at go; not where the report does."""
+    if out_rows is None:
+        return None
+    if place is not None and Path(out_rows).absolute() == place.absolute():
+        raise UsageError(f"--out and --out-rows both name {out_rows!r}")
+    return check_output(out_rows, force)
+
+
+def _rows_written(summary: dict[str, Any]) -> str:
+    n_rows = len(summary["suspects"]["table"]["rows"])
+    if not n_rows:
+        return "No row stands out; the names of the columns are"
+    return "1 row to look at is" if n_rows == 1 else f"{n_rows} rows to look at are"
 
 
 def _is_own_page(place: Path) -> bool:

@@ -34,10 +34,8 @@ TICKS = ((1, 2, 5), (1, 3), (1,))
 class LearnedFloorDisplay(Display):
     """The learning curve of a learned floor, with what was reached and the floor that it leads to.
 
-    Circles are what the stack attains at a few training sizes: errors, or another metric. Dots are the mean of these
-    and of what the stack itself expects; the curve is fitted to them, and dashed where it goes beyond the data. The
-    floor also rests on a second curve and on whether the stack beats what needs no features, so that the dashes may end
-    beside it.
+    Circles are what the stack attains at a few training sizes: errors, or another metric. The curve goes through them,
+    and is dashed where it goes on from there to the floor.
 
     Make one with ``learned_floor(X, y).plot()``.
 
@@ -47,7 +45,7 @@ class LearnedFloorDisplay(Display):
         Columns of the learning curve, with one entry per training size: ``size``, ``value``, ``expected``, ``middle``
         and ``fitted``, as `LearningCurve` explains them.
     line : (ndarray, ndarray)
-        The fitted curve: sizes from the smallest that was tried to where the picture ends, among them the largest that
+        The curve: sizes from the smallest that was tried to where the picture ends, among them the largest that
         was tried, and the value at each.
     estimate : float
         The floor, or the ceiling where larger is better.
@@ -74,8 +72,8 @@ class LearnedFloorDisplay(Display):
         Where the picture is.
     figure_ : matplotlib Figure
         The figure that it is on.
-    error_marks_, middle_marks_ : matplotlib Line2D
-        The circles and the dots.
+    error_marks_ : matplotlib Line2D
+        The circles.
     curve_line_, extrapolation_ : matplotlib Line2D
         The curve over the sizes that were tried, and beyond them.
     floor_line_ : matplotlib Line2D
@@ -121,7 +119,7 @@ class LearnedFloorDisplay(Display):
         return columns_of({**self.columns, "estimate": self.estimate, "interval": self.interval})
 
     def _draw(self, ax: Any) -> None:
-        size, value, middle = (self.columns[name] for name in ("size", "value", "middle"))
+        size, value = (self.columns[name] for name in ("size", "value"))
         largest, line_size, line_value = float(size.max()), *self.line
         ax.set_xscale("log")
         ax.set_xlim(BELOW * float(size.min()), line_size.max())
@@ -136,9 +134,8 @@ class LearnedFloorDisplay(Display):
         self.reached_line_ = ax.vlines(largest, *self.reached_interval, color=DARK, linewidth=1.0, zorder=2.8)
         marks = {"marker": "o", "linestyle": "none", "markeredgecolor": "black", "markeredgewidth": 0.7, "zorder": 3}
         (self.error_marks_,) = ax.plot(size, value, markersize=6.5, color=ORANGE, **marks)
-        (self.middle_marks_,) = ax.plot(size, middle, markersize=2.6, color=DARK, **marks)
 
-        drawn = [*value, *middle, *line_value[tried], *self.interval, *self.reached_interval]
+        drawn = [*value, *line_value[tried], *self.interval, *self.reached_interval]
         ends = (0.0, 1.02 * max(*drawn, 1e-3))  # zero is on the picture, with half a mark below it
         if self.larger_is_better:
             ends = (min(*drawn, 1.0), 1.0)
@@ -156,11 +153,8 @@ class LearnedFloorDisplay(Display):
         _mark_rows(ax, TICKS[-1])
         letters = letters_for(ax)
         _mark_rows(ax, _ticks_that_fit(ax, letters + 1))
-        stack = self.error_marks_, (self.curve_line_, self.middle_marks_)
-        is_same = np.array_equal(value, middle)
-        fitted = "curve through it" if is_same else f"mean with the {self.title} it expects, fitted"
-        texts = f"{self.title} of the stack", fitted
-        legend_above(ax, stack, texts, letters)
+        texts = f"{self.title} of the stack", "if it goes on like this"
+        legend_above(ax, (self.error_marks_, self.extrapolation_), texts, letters)
         self.labels_ = self._write_labels(LabelPlacement(ax, letters))
 
     def _write_labels(self, placement: LabelPlacement) -> list[Any]:
@@ -171,7 +165,6 @@ class LearnedFloorDisplay(Display):
             placement.avoid_line(*line.get_data())
         placement.avoid_line([largest, largest], self.reached_interval)
         placement.avoid_marks(size, self.columns["value"], 4.0)
-        placement.avoid_marks(size, self.columns["middle"], 2.0)
         placement.avoid_level(self.estimate)
         if self.baseline_line_ is not None:
             placement.avoid_level(self.baseline)

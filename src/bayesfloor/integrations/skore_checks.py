@@ -19,10 +19,6 @@ from bayesfloor.runtime.text import exact_percent, label_text, listed
 from bayesfloor.tables.arguments import needs_preparing
 from bayesfloor.tables.frames import is_eager_frame
 
-#: Score from which a row's neighbours are as good as unanimous: three that are confirmed themselves have 0.73.
-UNANIMOUS = 0.7
-#: Normalized floor of two classes from which they overlap so much that neighbours prove nothing.
-OVERLAPPING = 0.5
 #: Rows of the smaller class of a pair below which nothing is said of whether it can be told from the other.
 FEWEST_OF_A_PAIR = 20
 #: Level of both tests that two classes have to pass to be the same.
@@ -246,15 +242,7 @@ def _target(found: DifficultyReport, rows: _Rows) -> str | None:
 
 
 def _labels(found: DifficultyReport, rows: _Rows) -> str | None:
-    pairs = found.pairs
-    assert pairs is not None  # of classes, there always are
-    codes = {str(label): code for code, label in enumerate(pairs.classes)}
-    suspects = [
-        each
-        for each in found.summary["suspects"]["rows"]
-        if each["score"] >= UNANIMOUS
-        and pairs.normalized[codes[each["label"]], codes[each["looks_like"]]] < OVERLAPPING
-    ]
+    suspects = found.summary["suspects"]["rows"]
     if not suspects:
         return None
     named = [
@@ -263,8 +251,8 @@ def _labels(found: DifficultyReport, rows: _Rows) -> str | None:
     ]
     what = "1 row is" if len(suspects) == 1 else f"{len(suspects)} rows are"
     return (
-        f"{what} labelled unlike nearly all of the nearest rows: {listed(named, _MOST_NAMED)}. Look at these labels "
-        "first; rows are counted from 0."
+        f"{what} labelled as models that had not seen them find hard to believe: {listed(named, _MOST_NAMED)}. Look at "
+        "these labels first; rows are counted from 0."
     )
 
 

@@ -169,7 +169,7 @@ class ClassFigures(Figures):
     drawn_tree : ClassTree
         The same of the hardest classes alone, as many as can be drawn.
     look_alikes : list of LookAlike
-        Rows that look like another class.
+        Rows that look like another class, by spanning trees; none where models were trained, which tell better.
     order : list of Finding
         That the classes are numbers in an order.
     tree_rows : ndarray
@@ -299,6 +299,9 @@ def figures_of_classes(
         learned, held_out, checks = trusted.learned, trusted.more, trusted.checks
         fast_model = try_fast_model(held_out, options)
         gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
+    look_alikes: list[LookAlike] = []
+    if learned is None:
+        look_alikes = find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)
     return ClassFigures(
@@ -313,7 +316,7 @@ def figures_of_classes(
         gap=gap,
         class_tree=class_tree,
         drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
-        look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
+        look_alikes=look_alikes,
         order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
         tree_rows=rows,
     )

@@ -10,11 +10,12 @@
 A number is looked at by its ranks, so that a logarithm of it is as good as a copy. Rows with equal values of a column
 come in a random order, so that a category is judged by what differs within its values. A column that tells nearly
 everything may also be a good one. So it is called a leak only where the others tell far less: `is_worse_without` holds
-what models reach with all columns against what they reach without.
+what models reach with all columns against what they reach without. A column in the very order of a number, or that is
+missing for just the rows of one class, is one whatever the others tell.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -44,6 +45,9 @@ _NUMBERS_OF_LEVEL = 5
 _OUT_OF_PLACE, _LEAST_CUT = 0.02, 0.05
 #: Columns that pairs are made of, at the most.
 _MOST_PAIRED = 60
+#: Different values of a column, at the least, for the order of the target to be no chance; and rows with and without a
+#: value. Neighbours in that order leave 6 / n² of the variance of ranks; rounding leaves a few times that.
+_EXACT_VALUES, _EXACT_ROWS, _EXACT_LEFT = 50, 20, 25.0
 #: Share of all columns that may be leaks, beyond the first three: where most columns tell all, the problem is easy.
 _MOST_LEAKS, _ANY_LEAKS = 0.5, 3
 #: How much more of what needs no features must be left without the columns, and at least which share of it.
@@ -60,10 +64,13 @@ class Leaks:
         Columns that do so by themselves.
     together : tuple of (str, str)
         Columns that do so with one other.
+    exact : tuple of str
+        Those of `alone` that do so without exception, so that they are leaks whatever other columns tell.
     """
 
     alone: tuple[str, ...] = ()
     together: tuple[tuple[str, str], ...] = ()
+    exact: tuple[str, ...] = field(default=(), compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.alone or self.together)
@@ -113,7 +120,7 @@ def find_leaks(source: Source, measured: ColumnFloors, seed: int) -> Leaks:
     rows = rows[np.argsort(keys[rows], kind="stable")]  # equal values are then in a random order
     target = _Target(problem, rows)
     values = {name: column[rows] for name, column in columns_as_given(source)}
-    alone = []
+    alone, exact = [], []
     for place, name in enumerate(source.columns):
         column = values.get(name)
         if source.possible_groups.get(name) is not None and len(np.unique(source.possible_groups[name])) > 20:
@@ -124,10 +131,12 @@ def find_leaks(source: Source, measured: ColumnFloors, seed: int) -> Leaks:
             is_leak = target.is_told_by(column)
         if is_leak:
             alone.append(name)
+            exact += [name] if column is not None and target.is_told_exactly_by(column) else []
     numbers = {name: column for name, column in values.items() if name not in alone and np.isfinite(column).all()}
-    found = Leaks(tuple(alone), () if alone else tuple(_pairs(numbers, target)))
+    found = Leaks(tuple(alone), () if alone else tuple(_pairs(numbers, target)), tuple(exact))
     most = max(_ANY_LEAKS, _MOST_LEAKS * len(source.columns))
-    return found if len(found.columns) <= most and len(found.columns) < len(source.columns) else Leaks()
+    found = found if len(found.columns) <= most else Leaks(found.exact, (), found.exact)
+    return found if len(found.columns) < len(source.columns) else Leaks()
 
 
 def columns_as_given(source: Source) -> Iterator[tuple[str, Floats]]:
@@ -180,6 +189,17 @@ class _Target:
         if not self.is_number:
             return 0 < gaps.sum() < len(gaps) and self._left(gaps.astype(np.int64)) <= self.most_left
         return self._is_cut_by(levels) or (bool(gaps.any()) and self._is_cut_by(gaps.astype(np.int64)))
+
+    def is_told_exactly_by(self, column: Floats) -> bool:
+        """Tell whether a column has the order of a number, or is missing for just the rows of one class."""
+        gaps = np.isnan(column)
+        if self.is_number:
+            levels = np.unique(column, return_inverse=True)[1]
+            left = self._left(levels) if levels.max() + 1 >= _EXACT_VALUES and not gaps.any() else np.inf
+            return left <= _EXACT_LEFT / len(column) ** 2
+        if min(gaps.sum(), (~gaps).sum()) < _EXACT_ROWS:
+            return False
+        return len(np.unique(self.codes[gaps])) == 1 and not np.isin(self.codes[~gaps], self.codes[gaps]).any()
 
     def _left(self, levels: Ints) -> float:
         """Return the share of what varies that rows next to each other leave; within levels where these are few."""

@@ -10,6 +10,7 @@ from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.mlflow_run import log_report
+from bayesfloor.report.sections.suspects import rows_as_csv
 from bayesfloor.report.text import render_markdown, render_text
 from bayesfloor.report.verdict import Verdict
 from bayesfloor.runtime.files import write_whole
@@ -86,7 +87,8 @@ class DifficultyReport(Result):
     def frame(self) -> Any:
         """Return a data frame of the rows to look at, the most suspicious first.
 
-        These are rows that look like another class, or whose number fits least with that of rows like them.
+        These are rows whose label models find hard to believe, or whose number is farther off than noise explains; with
+        ``fast=True``, rows whose neighbours in spanning trees speak for another class.
         """
         rows = self.summary["suspects"]["rows"]
         return self._frame_of({name: [row[name] for row in rows] for name in _IN_FRAME[self.summary["task"]]})
@@ -122,6 +124,24 @@ class DifficultyReport(Result):
             The text.
         """
         return _written(json_text(self.summary) + "\n", path)
+
+    def to_csv(self, path: "str | PathLike[str] | None" = None) -> str:
+        """Return the rows to look at as CSV, or write them to a file.
+
+        Each has its row number or line, its values in all columns that were used, its label, what models suggest
+        instead, and the score. Text that a spreadsheet would take for a formula has an apostrophe in front.
+
+        Parameters
+        ----------
+        path : path-like or None, default=None
+            Where to.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        return _written(rows_as_csv(self.summary["suspects"]), path)
 
     def to_markdown(self, path: "str | PathLike[str] | None" = None) -> str:
         """Return the report as Markdown, or write it to a file.

@@ -113,7 +113,7 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     leaks, rest, without = find_leaks(source, columns, options.random_state), None, None
     if leaks and (rest := without_columns(source, problem, leaks.columns)) is not None:
         without = train(rest)[0]
-    if without is None or not is_worse_without(_first(learned), _first(without)):
+    if without is None or not (leaks.exact or is_worse_without(_first(learned), _first(without))):
         leaks, rest, without = Leaks(), None, None
     honest = problem if rest is None else rest
     dependence = find_dependence_in(source, honest, options)
@@ -237,7 +237,7 @@ def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: fl
     It must be by so many standard errors, and by a share of what models win over what needs no features.
     """
     sign = -1.0 if mixed.larger_is_better else 1.0
-    at_size = float(mixed.curve.at(apart.curve.size[0]))
+    at_size = float(mixed.curve_at(apart.curve.size[0]))
     at_size = max(at_size, mixed.reached) if sign > 0 else min(at_size, mixed.reached)
     worse = sign * (apart.reached - at_size)
     first, second = ((each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (mixed, apart))

@@ -36,8 +36,8 @@ _COPIES = {"BF037", "BF038"}
 _FEW_ROWS = 100
 #: Width of the range of what was reached, as a share of what was won over no features, from which rows are too few.
 _WIDE = 0.5
-#: How sure a look-alike is to be looked at, and how many there must be.
-_LOOKS_WRONG, _FEWEST_WRONG = 0.7, 3
+#: How many labels must be doubtful for looking at them to be a step of its own.
+_FEWEST_WRONG = 3
 #: Share of what is left to win from which another step is worth naming.
 _WORTH = 0.02
 
@@ -99,8 +99,8 @@ class Limit:
     @property
     def by_doubling(self) -> float:
         """What twice as many rows would win, if the learning curve goes on as it does."""
-        curve = self.metric.curve
-        now, doubled = (float(curve.at(n * curve.size[0])) for n in (1.0, 2.0))
+        n_rows = float(self.metric.curve.size[0])
+        now, doubled = self.metric.curve_at([n_rows, 2.0 * n_rows]).tolist()
         return max(min(_worse(self.metric, now, doubled), self.gap), 0.0)
 
     def words(self) -> str:
@@ -375,14 +375,15 @@ def _steps_to_win(figures: Figures, limit: Limit) -> Iterator[Step]:
             "better model", gap, "Try a model made for such data: rows next to each other err alike, which can be won."
         )
     if isinstance(figures, ClassFigures) and metric.name == "error":
-        n_wrong = sum(each.score >= _LOOKS_WRONG for each in figures.look_alikes)
-        if n_wrong >= _FEWEST_WRONG and metric.reached > 0.0:
-            size = min(n_wrong / len(figures.tree_rows), metric.reached)
+        suspicious = None if figures.learned is None else figures.learned.suspicious
+        n_wrong = 0 if suspicious is None else len(suspicious)
+        if suspicious is not None and n_wrong >= _FEWEST_WRONG and metric.reached > 0.0:
+            size = min(n_wrong / suspicious.n_tested, metric.reached)
             yield Step(
                 "mend labels",
                 size,
-                f"Look at the labels of {n_wrong} rows that look like another class: up to {difference(size, True)} "
-                "of the error if all are mistakes.",
+                f"Look at the labels of {n_wrong} rows that models find rather wrong than right: up to "
+                f"{difference(size, True)} of the error if all are mistakes.",
             )
     rest = abs(metric.perfect - metric.estimate)
     scale = abs(metric.baseline - metric.perfect)

@@ -1,12 +1,16 @@
 """Text shown to people: names and values out of files and arrays, counts, lists and rates, safe wherever they go."""
 
+import csv
+import io
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 #: What stands for a figure that is not there.
 NOTHING = "–"
+#: A spreadsheet takes a cell that begins with one of these for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def visible(text: Any) -> str:
@@ -23,6 +27,47 @@ def json_text(value: Any, *, ascii_only: bool = False) -> str:
     # beside line ends, such characters stand within strings only; JSON itself leaves "delete" as it is
     escaped = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
     return "".join(escaped).replace("\x7f", "\\u007f")
+
+
+def csv_text(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> tuple[str, int]:
+    """Write a table as CSV; text that a spreadsheet would take for a formula gets an apostrophe in front.
+
+    Parameters
+    ----------
+    header : sequence
+        Names of the columns.
+    rows : iterable of sequences
+        The cells.
+
+    Returns
+    -------
+    text : str
+        The table.
+    n_escaped : int
+        How many cells got an apostrophe.
+    """
+    n_escaped = 0
+
+    def safe(cell: Any) -> Any:
+        nonlocal n_escaped
+        if not isinstance(cell, str) or not cell.startswith(_FORMULA) or _is_number(cell):
+            return cell
+        n_escaped += 1
+        return f"'{cell}"
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    for row in (header, *rows):
+        writer.writerow([safe(cell) for cell in row])
+    return buffer.getvalue(), n_escaped
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def shown(name: Any) -> str:
@@ -70,9 +115,11 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return numbered
 
 
-def counted(number: int | None) -> str:
-    """Write a count with commas between thousands: 3,812; None as a dash."""
-    return NOTHING if number is None else f"{number:,}"
+def counted(number: int | None, noun: str = "") -> str:
+    """Write a count with commas between thousands: 3,812, or with a noun 3,812 rows, 1 row; None as a dash."""
+    if number is None:
+        return NOTHING
+    return f"{number:,} {noun}{'s' * (number != 1)}" if noun else f"{number:,}"
 
 
 def in_markdown(text: Any) -> str:

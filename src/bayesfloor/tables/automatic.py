@@ -3,17 +3,19 @@
 ================  =====================================================================================
 kind              treatment
 ================  =====================================================================================
-number            scaled; gaps filled by the median, with a column that tells them where there are enough
+number            scaled; gaps filled by the median, plus a was-missing flag where there are enough; 0 and 1 for
+                  each of a few values too, where the numbers may be codes
 yes/no            0 and 1
 category          0 and 1 for each value, rare ones together; with many values, the frequent ones and the
                   share of each class, or the mean of a number, among other rows of the same value
 date              time passed, month, weekday and hour, as far as they vary
-text              main directions of hashed n-grams
+text              components of hashed n-grams
 id, constant,     left out; where an id is missing in enough rows, whether it is
 empty, other
 ================  =====================================================================================
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,6 +33,7 @@ from bayesfloor.tables.readings import DateReading, LevelReading, TextReading
 from bayesfloor.tables.spellings import truth_of
 from bayesfloor.tables.targets import Labels
 from bayesfloor.tables.treatments import (
+    LEVEL_WEIGHT,
     NumberFeature,
     PresenceFeature,
     Treatment,
@@ -49,7 +52,7 @@ _FEWEST_ROWS, _RARE = 3, 0.0005
 #: Rows with a gap, and rows without, from which a column tells them apart; the same as a share of all rows. Labels have
 #: no part in it: a choice by the labels of all rows would tell each row something of its own.
 _FEWEST_GAPS, _GAP_SHARE = 5, 0.01
-#: Maximum number of notes about single columns.
+#: Maximum number of notes about columns.
 _MOST_LINES = 30
 
 
@@ -142,8 +145,7 @@ class _Chooser:
         assert isinstance(column, TextColumn)
         if isinstance(reading, TextReading):
             text = learn_text(column, reading)
-            n_directions = len(text.feature_names)
-            return text, f"{n_directions} direction{'s' * (n_directions > 1)} of n-grams{reason}"
+            return text, f"{counted(len(text.feature_names), 'component')} of text n-grams{reason}"
         if self.encode == "drop":
             return None, "left out, as asked: text"
         assert isinstance(reading, LevelReading)
@@ -168,11 +170,15 @@ class _Chooser:
         is_plain = each.kind == "yes/no" or column.is_dummy
         center, spread = learn_scale(values, "none" if is_plain else self.scale)
         what = "0 and 1" if each.kind == "yes/no" else "not scaled" if self.scale == "none" else "scaled"
+        levels = each.levels if self.scale == "standard" and self.encode is None else ()
+        if levels:
+            spread /= LEVEL_WEIGHT
+            what += f", and 0 and 1 for each of {len(levels)} values, as they may be codes"
         if fill is not None:
-            what += f", {counted(int(gaps.sum()))} gaps filled by the {impute.replace('_', ' ')}"
-            what += ", with a column that tells them" if tells_gaps else ""
+            what += f", {counted(int(gaps.sum()), 'gap')} filled by the {impute.replace('_', ' ')}"
+            what += ", plus a was-missing flag" if tells_gaps else ""
         assert each.reading is not None
-        how = NumberFeature(column.name, fill, center, spread, tells_gaps, lenient=True, reading=each.reading)
+        how = NumberFeature(column.name, fill, center, spread, tells_gaps, levels, lenient=True, reading=each.reading)
         return how, what + reason
 
     def _category(self, column: TextColumn, reading: LevelReading, gaps: Bools) -> tuple[Treatment, str]:
@@ -203,28 +209,38 @@ class _Chooser:
         fill = fill if fill in shown else None
         dummies = CategoryFeatures(column.name, "dummies", shown, fill, 0, has_other=n_rare > 0, **how)
         if n_values > MOST_DUMMIES and self.labels is not None:
-            what = f"{len(shown)} frequent values as 0 and 1, all {counted(n_values)} by"
+            what = f"{counted(len(shown), 'frequent value')} as 0 and 1, all {counted(n_values)} target-encoded"
             dummies = replace(dummies, reading=LevelReading())  # it is the shares that read the column
             if self.labels.task == "regression":
                 means = learn_means(column, reading, dummies, self.labels.y, self.labels.name)
-                return means, f"{what} the mean of the target"
+                return means, what
             classes = [str(label) for label in self.labels.classes]
             shares = learn_shares(column, reading, dummies, self.labels.codes, classes)
-            return shares, f"{what} their shares of the classes"
-        what = f"0 and 1 for each of {len(shown)} values" + f", {counted(n_rare)} rare ones together" * bool(n_rare)
+            return shares, what
+        what = f"0 and 1 for each of {counted(len(shown), 'value')}"
+        what += f", {counted(n_rare, 'rare one')} together" * bool(n_rare)
         return dummies, what + filled
 
 
 def _in_lines(columns: Sequence[ColumnSummary]) -> list[str]:
-    """Say what was done to each column: plain numbers in one line, every other in one of its own."""
-    is_plain = [(each.kind, each.treatment) == ("number", "scaled") for each in columns]
-    plain = [each.name for each, is_one in zip(columns, is_plain, strict=True) if is_one]
-    others = [each for each, is_one in zip(columns, is_plain, strict=True) if not is_one]
+    """Say what was done to the columns: those that were treated alike in one line, but for how many gaps they had."""
+    alike: dict[tuple[str, str], list[ColumnSummary]] = {}
+    for each in columns:
+        alike.setdefault((each.kind, re.sub(r"[\d,]+ gaps?", "gaps", each.treatment)), []).append(each)
     lines = []
+    plain = alike.pop(("number", "scaled"), None)
     if plain:
-        lines.append(f"Numbers, scaled to mean 0 and standard deviation 1: {listed_names(plain, 12)}.")
-    lines += [f"Column {each.name!r}: {each.kind}; {each.treatment}." for each in others[:_MOST_LINES]]
-    if len(others) > _MOST_LINES:
-        kinds = sorted({each.kind for each in others[_MOST_LINES:]})
-        lines.append(f"{len(others) - _MOST_LINES} more columns were treated alike: {', '.join(kinds)}.")
-    return lines
+        names = listed_names([each.name for each in plain], 12)
+        lines.append(f"Numbers, scaled to mean 0 and standard deviation 1: {names}.")
+    for (kind, treatment), of_line in alike.items():
+        if len(of_line) == 1:
+            lines.append(f"Column {of_line[0].name!r}: {kind}; {of_line[0].treatment}.")
+        else:
+            names = listed_names([each.name for each in of_line], 12)
+            lines.append(f"Columns {names}: {kind}; {treatment}.")
+    if len(lines) <= _MOST_LINES:
+        return lines
+    left = list(alike.items())[_MOST_LINES - len(lines) :]
+    kinds = sorted({kind for (kind, _), _ in left})
+    n_columns = sum(len(of_line) for _, of_line in left)
+    return [*lines[:_MOST_LINES], f"{counted(n_columns, 'more column')} of these kinds: {', '.join(kinds)}."]

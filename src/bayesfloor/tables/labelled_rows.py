@@ -196,7 +196,7 @@ def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -
         raw.put(found)
         gaps = found.gaps
         if gaps.any():
-            raw.notes.append(f"{counted(int(gaps.sum()))} rows without a value in {time!r} left out.")
+            raw.notes.append(f"{counted(int(gaps.sum()), 'row')} without a value in {time!r} left out.")
             if gaps.all():
                 raise ValueError(f"{raw.source}: the column {time!r} has no values at all, so it tells no order")
             kept = np.flatnonzero(~gaps)
@@ -218,7 +218,7 @@ def group_numbers(column: Column, notes: list[str]) -> Ints:
     missing = np.flatnonzero(numbers < 0)
     if len(missing):
         numbers[missing] = len(column.categories) + np.arange(len(missing))
-        notes.append(f"{counted(len(missing))} rows without a value in {column.name!r} are groups of their own.")
+        notes.append(f"{counted(len(missing), 'row')} without a value in {column.name!r}: each is a group of its own.")
     if len(np.unique(numbers)) < 2:
         raise ValueError(f"the column {column.name!r} has one group only; at least two are needed")
     return numbers

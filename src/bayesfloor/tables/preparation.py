@@ -135,8 +135,10 @@ class Preparation:
 
     @property
     def is_plain(self) -> bool:
-        """Whether every column is a number without gaps, so that X tells all."""
-        return all(isinstance(column, NumberFeature) and column.is_recoverable for column in self.columns)
+        """Whether every column is a number without gaps, in one form, so that X tells all."""
+        return all(
+            isinstance(column, NumberFeature) and column.is_recoverable and not column.levels for column in self.columns
+        )
 
     def read(self, table: RawTable, unseen: UnseenValues | None = None) -> RawTable:
         """Read the columns of a table that has these, in any order, as those of the first table were read.

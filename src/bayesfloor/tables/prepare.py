@@ -15,6 +15,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.category_features import OwnLabels, SharesFeatures
+from bayesfloor.tables.column_evidence import profile_columns
 from bayesfloor.tables.columns import (
     Column,
     OtherColumn,
@@ -25,7 +26,7 @@ from bayesfloor.tables.frames import frame_of_raw
 from bayesfloor.tables.labelled_rows import LabelledRows, labelled, row_keys
 from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.preparation import Preparation
-from bayesfloor.tables.profiles import possible_groups, profile_column
+from bayesfloor.tables.profiles import possible_groups
 from bayesfloor.tables.readings import UnseenValues
 from bayesfloor.tables.strict import learn_preparation
 from bayesfloor.tables.targets import (
@@ -66,7 +67,7 @@ def prepared(rows: LabelledRows, options: ReadOptions) -> Table:
         known = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
         return _assemble(rows, replace(learn_preparation(known, rows.target, **how), task=rows.task))
     features = [column for column in raw.columns if column.name not in apart]
-    profiles = [profile_column(column, raw, options.kinds.get(column.name)) for column in features]
+    profiles = profile_columns(features, raw, options.kinds)
     learnt, summaries = learn_automatically(raw, profiles, rows.target, rows.labels, **how)
     summaries += _summaries_of_others(rows)
     possible = {} if rows.groups is not None else possible_groups(profiles, raw.n_rows)

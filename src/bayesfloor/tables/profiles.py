@@ -72,33 +72,51 @@ _COMES_AGAIN = 0.95
 #: Share of values that have a word in common with another, from which names that never come again are read as words:
 #: models of cars do, ids and towns do not.
 _SHARED_WORDS = 0.5
-#: Minimum number of distinct values of free text; a few sentences that repeat are categories.
-_FEWEST_TEXTS = 30
+#: Minimum number of distinct values of free text, and of them as a share of the rows; a few sentences that repeat are
+#: categories.
+_FEWEST_TEXTS, _TEXT_SHARE = 30, 0.05
 #: Mean number of rows per value from which a column that is named like an id is a category.
 _ROWS_OF_CATEGORY = 50
 #: A column counts the rows if its range is below this multiple of their number: some rows may be missing.
 _MOST_LEFT_OUT = 2.0
 #: Maximum number of distinct numbers that are codes by the name of their column; codes of places have no maximum.
 _MOST_CODES = 60
+#: Maximum number of distinct whole numbers beside which a word that comes again is a value, as in 1, 2, 3, more.
+_MOST_GRADES = 12
+#: Share of the steps from row to row that do not go down, from which a column stands in order, if in several stretches.
+_IN_ORDER = 0.98
+#: Correlation with the number of the row, and rows, from which numbers that go up all the way are those of the rows.
+_EVENLY, _FEWEST_EVEN = 0.98, 50
 
-# Names are compared without case, with "_" between words: "PatientID" and "patient id" are patient_id.
-_ID_NAME = re.compile(r"(.*_)?(id|ids|uuid|guid|identifier|ssn)")
+# Names are compared without case, with "_" between words: "PatientID" and "patient id" are patient_id. A number at the
+# end has no part in names of codes.
+_ID_NAME = re.compile(
+    r"(.*_)?(id|ids|uuid|guid|identifier|ssn|[cgpu]id|id_?(no|nr|num|number)|seqn|seq_?(no|nr|num|number))"
+)
 _ROW_NAME = re.compile(
     r"(.*_)?(rownames?|row_?names|row|row_?(no|nr|num|number)|rowid|unnamed_0|column_1|index|idx|obs|observation|record|"
     r"case_?(no|nr|num|number)?|serial(_?(no|nr|number))?|sno|no|nr)"
 )
+# Names of ids where the values stand in order, as villnum does; a name in id, but for words such as paid, also where
+# each row has its own value.
+_ORDER_NAME = re.compile(r".*(id|num|nr|key)")
+_OWN_NAME = re.compile(r"(?!.*(aid|bid|cid|gid|uid|lid|mid|oid|pid|vid|rid|kid)$).*id")
 _GROUP_NAME = re.compile(
-    r"(.*_)?(subject|subj|patient|participant|respondent|person|user|customer|client|student|animal|mouse|rat|chick|"
-    r"household|family|machine|device|session|visit|site|batch|speaker|author|customer_?(no|nr)|patient_?(no|nr))"
-    r"(_?(id|no|nr|num|number|code))?"
+    r"(.*_)?(subject|subj|patient|participant|respondent|person|individual|indiv|user|customer|client|student|animal|"
+    r"mouse|rat|chick|household|family|machine|device|session|visit|site|batch|speaker|author|customer_?(no|nr)|"
+    r"patient_?(no|nr))(_?(id|no|nr|num|number|code))?"
 )
 _CODE_NAME = re.compile(
-    r"(.*_)?(code|codes|cd|type|category|cat|kind|class|group|grp|status|state|region|district|county|country|province|"
-    r"branch|store|shop|dept|department|division|sector|zone|ward|area_code|channel|brand|color|colour|gender|sex|race|"
-    r"ethnicity|ethnic|religion|marital(_status)?|occupation|industry|species|breed|genotype|treatment|treat|trt|arm)"
+    r"(.*_)?(codes|cd|category|cat|kind|class|group|status|state|region|district|county|country|province|precinct|"
+    r"branch|store|shop|dept|department|division|sector|zone|ward|site|batch|machine|channel|brand|mode|place|birth_?place|location|"
+    r"color|colour|gender|sex|race|race_?e?th\w*|ethnicity|ethnic|religion|nationality|married|marital(_status)?|"
+    r"occupation|industry|species|breed|genotype|treatment|treat|trt|arms?)|.*(type|grp)"
 )
-_PLACE_NAME = re.compile(r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|fips|area_?code|msa|naics|sic|icd\d*)")
-_TIME_NAME = re.compile(r"(.*_)?(year|yr|month|day|week|hour|minute|time|date|period|age|quarter|t|timestamp|epoch)")
+_PLACE_NAME = re.compile(r"(.*_)?(zip|plz|msa|cbsa|puma|tract|naics|sic|icd)|.*(code|fips?)")
+_TIME_NAME = re.compile(
+    r"(.*_)?(year|yr|month|day|days|week|hour|minute|time|date|period|age|quarter|t|timestamp|epoch|wave|round|cycle|"
+    r"step|trial|frame|tick)"
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +135,8 @@ class ColumnProfile:
         How its cells are read, in this table and in others; None where they cannot be.
     n_values : int
         Different values.
+    levels : tuple of float
+        Of numbers that may be codes, those that count by themselves as well.
     notes, cautions : tuple of str
         What was changed on the way, and what deserves a look.
     """
@@ -128,6 +148,7 @@ class ColumnProfile:
     n_values: int = 0
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
+    levels: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -261,7 +282,7 @@ def _profile_text(cells: _Cells, column: TextColumn) -> ColumnProfile:
     if len(column.categories) == 1:
         return cells.profile(TextReading(), "category" if has_gaps else "constant", notes=notes)
     numbers = numbers_of(column)
-    if numbers is not None:
+    if numbers is not None and not _are_grades(column, *numbers):
         found = _profile_numbers(cells, _number_reading(cells))
         return replace(found, notes=notes + found.notes, cautions=_say_strays(column.name, numbers[1]))
     truth = truth_of(column.categories)
@@ -283,7 +304,7 @@ def _kind_of_words(column: TextColumn) -> tuple[str, str]:
     """Tell a category from text and from an id; return the kind and the reason."""
     n_values, n_rows = len(column.categories), int((column.codes >= 0).sum())
     words = float(np.mean([len(text.split()) for text in column.categories[:5000]]))
-    if n_values >= _FEWEST_TEXTS and words >= _WORDS_OF_TEXT and n_values > 0.02 * n_rows:
+    if n_values >= _FEWEST_TEXTS and words >= _WORDS_OF_TEXT and n_values > _TEXT_SHARE * n_rows:
         return "text", ""
     if n_values > _FEWEST_ID_VALUES and n_values > _ID_SHARE * n_rows:
         can_be_text = n_values >= _FEWEST_TEXTS and not _is_id(column.name, n_rows / n_values)
@@ -314,6 +335,18 @@ def numbers_of(column: TextColumn) -> tuple[NumberColumn, list[str]] | None:
     return NumberColumn(column.name, column.by_row(numbers)), strays
 
 
+def _are_grades(column: TextColumn, numbers: NumberColumn, strays: list[str]) -> bool:
+    """Tell whether text has a few whole numbers and words that come again: 9, 10, 11, 12 and other."""
+    distinct = np.unique(numbers.values[~numbers.gaps])
+    come_again = column.counts[np.isin(column.categories, strays)] >= 2
+    return bool(strays) and bool(come_again.all()) and len(distinct) <= _MOST_GRADES and are_whole(distinct)
+
+
+def are_whole(numbers: Floats) -> bool:
+    """Tell whether all numbers are whole."""
+    return bool((numbers == np.floor(numbers)).all())
+
+
 def _say_strays(name: str, strays: list[str]) -> tuple[str, ...]:
     if not strays:
         return ()
@@ -340,7 +373,7 @@ def _profile_numbers(cells: _Cells, reading: NumberReading) -> ColumnProfile:
     given = cells.column.values if isinstance(cells.column, NumberColumn) else ()
     n_infinite = int(np.isinf(given).sum())
     if n_infinite:
-        notes.append(f"{counted(n_infinite)} infinite values in {name!r} are taken for missing ones.")
+        notes.append(f"{counted(n_infinite, 'infinite value')} in {name!r} taken for missing.")
     column: NumberColumn = cells.read(reading)
     distinct = np.unique(column.values[~np.isnan(column.values)])
     mark = _mark_of_gaps(column.values, distinct)
@@ -369,36 +402,61 @@ def _profile_distinct(cells: _Cells, found: ColumnProfile, distinct: Floats) -> 
     n_rounded = _n_rounded(cells.column)
     if n_rounded:
         n_values = len(cells.column.categories) if isinstance(cells.column, TextColumn) else len(distinct)
-        return replace(found, kind="id", reason=f"{counted(n_rounded)} integers beyond 2**53", n_values=n_values)
+        return replace(found, kind="id", reason=f"{counted(n_rounded, 'integer')} beyond 2**53", n_values=n_values)
     if len(distinct) == 0:
         return replace(found, kind="empty")
     if len(distinct) == 1:
         return replace(found, kind="category" if n_rows < len(values) else "constant")
     if column.is_truth or (len(distinct) == 2 and distinct[0] == 0.0 and distinct[1] == 1.0):
         return cells.profile(replace(reading, is_truth=True), "yes/no", n_values=2)
-    if (distinct != np.floor(distinct)).any():
+    if not are_whole(distinct):
         return found
-    name = _words(column.name)
-    is_time = bool(_TIME_NAME.fullmatch(name))
-    if is_time:
-        compact = _compact_dates(cells, values, reading.gap_marks)
-        if compact is not None:
-            return compact
+    if is_time_name(column.name):
+        return _compact_dates(cells, values, reading.gap_marks) or found
     repeated = n_rows / len(distinct)
-    if len(distinct) > _FEWEST_ID_VALUES and not is_time:
-        if n_rows == len(values) == len(distinct) and _counts_rows(values):
-            return replace(found, kind="id", reason="counts the rows")
-        if _is_id(column.name, repeated):
-            return replace(found, kind="id", reason="by its name")
+    by_values = _id_by_values(column, distinct, repeated)
+    if (by_values or _is_id(column.name, repeated)) and len(distinct) > _FEWEST_ID_VALUES:
+        return replace(found, kind="id", reason=by_values or "by its name")
+    name = words_of(column.name, numbered=False)
     is_place = bool(_PLACE_NAME.fullmatch(name))
     is_code = bool(_CODE_NAME.fullmatch(name)) and len(distinct) <= _MOST_CODES
-    if (is_place or is_code or _ID_NAME.fullmatch(name)) and repeated >= 2:
-        codes = LevelReading((), reading.gap_marks, are_numbers=True)
-        levels: TextColumn = cells.read(codes)
-        codes = replace(codes, levels=levels.categories)
-        why = "numbers that are codes, by the name"
-        return ColumnProfile(levels, "category", why, codes, len(levels.categories))
+    if (is_place or is_code or by_values or _ID_NAME.fullmatch(name)) and repeated >= 2:
+        return as_codes(found, cells.column, cells.table, "numbers that are codes, by the name")
     return found
+
+
+def as_codes(found: ColumnProfile, column: Column, table: RawTable, reason: str) -> ColumnProfile:
+    """Take a column of whole numbers for a category; `column` is as the table has it."""
+    assert isinstance(found.reading, NumberReading)
+    codes = LevelReading((), found.reading.gap_marks, are_numbers=True)
+    levels = codes.read(column, table, UnseenValues())
+    n_values = len(levels.categories)
+    return replace(
+        found,
+        column=levels,
+        kind="category",
+        reason=reason,
+        reading=replace(codes, levels=levels.categories),
+        n_values=n_values,
+    )
+
+
+def _id_by_values(column: NumberColumn, distinct: Floats, repeated: float) -> str:
+    """Return why whole numbers are an id, by their order in the table; empty where they do not look so."""
+    known = column.values[~column.gaps]
+    steps = np.diff(known)
+    if repeated == 1.0 and len(known) == len(column.values):
+        goes_on = bool((steps > 0).all() or (steps < 0).all())
+        if goes_on and distinct[-1] - distinct[0] < _MOST_LEFT_OUT * len(known):
+            return "counts the rows"
+        is_smooth = bool((np.diff(steps) >= 0).all() or (np.diff(steps) <= 0).all())  # as squares, or tens
+        if bool((steps > 0).all()) and not is_smooth and len(known) >= _FEWEST_EVEN:
+            exponent = -np.frexp(np.abs(known).max())[1]
+            if np.corrcoef(np.ldexp(known, exponent), np.arange(len(known)))[0, 1] >= _EVENLY:
+                return "goes up from row to row"
+    name = words_of(column.name, numbered=False)
+    in_order = np.count_nonzero(steps >= 0) >= _IN_ORDER * len(steps) and _ORDER_NAME.fullmatch(name)
+    return "by its name and its values" if in_order or (repeated == 1.0 and _OWN_NAME.fullmatch(name)) else ""
 
 
 def _n_rounded(column: Column) -> int:
@@ -424,30 +482,29 @@ def _compact_dates(cells: _Cells, values: Floats, gap_marks: tuple[float, ...]) 
     return None
 
 
-def _words(name: str) -> str:
+def words_of(name: str, *, numbered: bool = True) -> str:
     """Write a name in lower case with "_" between its words: "PatientID" and "Patient ID" become patient_id."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
-    return re.sub(r"[^0-9a-zA-Z]+", "_", name).strip("_").lower()
+    words = re.sub(r"[^0-9a-zA-Z]+", "_", name).strip("_").lower()
+    return words if numbered else re.sub(r"_?\d+$", "", words)
 
 
 def _is_id(name: str, repeated: float) -> bool:
     """Tell an id by its name: that of a row does not come again, and one that comes very often is a category."""
-    words = _words(name)
+    words = words_of(name)
     if _ROW_NAME.fullmatch(words):
         return repeated < 1.05
     return is_group_name(name) or (bool(_ID_NAME.fullmatch(words)) and repeated < _ROWS_OF_CATEGORY)
 
 
-def _counts_rows(values: Floats) -> bool:
-    """Tell whether whole numbers go up or down all the way, with few left out."""
-    steps = np.diff(values)
-    goes_on = bool((steps > 0).all() or (steps < 0).all())
-    return goes_on and abs(float(values[-1] - values[0])) < _MOST_LEFT_OUT * len(values)
+def is_time_name(name: str) -> bool:
+    """Tell whether a column is named like a time or an age, whose numbers are amounts."""
+    return bool(_TIME_NAME.fullmatch(words_of(name)))
 
 
 def is_group_name(name: str) -> bool:
     """Tell whether a column is named like what rows belong to: a patient, a user, a machine."""
-    return bool(_GROUP_NAME.fullmatch(_words(name)))
+    return bool(_GROUP_NAME.fullmatch(words_of(name)))
 
 
 def possible_groups(profiles: Collection[ColumnProfile], n_rows: int) -> dict[str, Ints]:

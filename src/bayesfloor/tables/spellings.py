@@ -246,6 +246,8 @@ DATE_FORMATS = (
     "%m/%d/%Y %I:%M %p",
     "%m/%d/%y",
     "%d/%m/%y",
+    "%m/%d/%y %H:%M",
+    "%d/%m/%y %H:%M",
     "%d.%m.%Y",
     "%d.%m.%Y %H:%M",
     "%d.%m.%Y %H:%M:%S",

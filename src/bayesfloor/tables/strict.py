@@ -124,7 +124,7 @@ def what_was_done(
     if texts and encode == "onehot":
         n_dummies = sum(len(column.feature_names) for column in texts)
         yield (
-            f"{_columns(len(texts), 'text column')} became {_columns(n_dummies, 'column')} of 0 and 1, one for each "
+            f"{counted(len(texts), 'text column')} became {counted(n_dummies, 'column')} of 0 and 1, one for each "
             f"value but the first: {listed_names([f'{c.name} ({len(c.categories)})' for c in texts])}."
         )
         single = [column.name for column in texts if len(column.categories) == 1]
@@ -132,7 +132,7 @@ def what_was_done(
             yield f"Columns with one value only have no dummies: {listed_names(single)}."
     elif texts:
         yield (
-            f"{_columns(len(texts), 'text column')} became codes from 0 in the order of their values: "
+            f"{counted(len(texts), 'text column')} became codes from 0 in the order of their values: "
             f"{listed_names([f'{c.name} ({len(c.categories)})' for c in texts])}."
         )
     if impute is not None:
@@ -172,7 +172,7 @@ def what_to_look_at(features: Sequence[Column]) -> Iterator[str]:
             continue
         if column.rounded:
             yield (
-                f"Column {column.name!r} has {counted(column.rounded)} integers beyond 2**53, which are rounded: "
+                f"Column {column.name!r} has {counted(column.rounded, 'integer')} beyond 2**53, rounded: "
                 "an id? Numbers that differ may have become equal."
             )
         first = column.values[0]
@@ -181,10 +181,6 @@ def what_to_look_at(features: Sequence[Column]) -> Iterator[str]:
                 f"Column {column.name!r} counts the rows: an id is no feature, and where rows are sorted by class it "
                 f"gives the class away; drop=[{column.name!r}] (--drop {as_argument(column.name)}) leaves it out."
             )
-
-
-def _columns(number: int, what: str) -> str:
-    return f"{counted(number)} {what}{'s' if number != 1 else ''}"
 
 
 def as_argument(name: str) -> str:

@@ -3,7 +3,8 @@
 ==================  ====================  =====================================  =======================================
 class               file                  the metric view (X)                    the tabular view
 ==================  ====================  =====================================  =======================================
-`NumberFeature`     here                  (value - center) / spread              the number, gaps kept
+`NumberFeature`     here                  (value - center) / spread; each of a   the number, gaps kept
+                                          few values too where they may be codes
 `PresenceFeature`   here                  whether it is missing                  the same
 `CategoryFeatures`  `category_features`   0 and 1 for each value, or codes       the code, gaps kept
 `SharesFeatures`    `category_features`   frequent values as 0 and 1, and the    the code, gaps kept
@@ -11,7 +12,7 @@ class               file                  the metric view (X)                   
 `MeansFeatures`     `category_features`   the same for a number: its mean        the code, gaps kept
 `DateFeatures`      here                  time passed; sine and cosine of the    time passed, year, month, weekday, hour
                                           month, the weekday and the hour
-`TextFeatures`      here                  directions of hashed n-grams           the same, gaps kept
+`TextFeatures`      here                  components of hashed n-grams           the same, gaps kept
 ==================  ====================  =====================================  =======================================
 
 A treatment holds all that was decided about its column: how cells are read (`readings`), and what is made of them. The
@@ -46,6 +47,9 @@ from bayesfloor.tables.readings import (
 
 #: Name of the feature that tells that a value is missing.
 GAP = "(missing)"
+#: Maximum number of levels of a number that may be a code (in real tables more were amounts), and what stands for one
+#: in the metric view. A number in both forms is to count as one column: each has half of its squared distance.
+MOST_LEVELS, LEVEL_WEIGHT = 12, 0.5**0.5
 
 #: Seconds in an hour and in a day.
 _HOUR, _DAY = 3600.0, 86400.0
@@ -193,19 +197,24 @@ class Treatment:
 
 @dataclass(frozen=True)
 class NumberFeature(Treatment):
-    """A number: ``(value - center) / spread``, gaps filled, and a column that tells gaps where there are enough."""
+    """A number: ``(value - center) / spread``, gaps filled, and a column that tells gaps where there are enough.
+
+    Where it may be a code as well, each of its `levels` has a column, with `LEVEL_WEIGHT` in rows of that number.
+    """
 
     fill: float | None = None
     center: float = 0.0
     spread: float = 1.0
     tells_gaps: bool = False
+    levels: tuple[float, ...] = ()
 
     kind = "number"
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Its name, and one for gaps."""
-        return (self.name, f"{self.name}={GAP}") if self.tells_gaps else (self.name,)
+        """Its name, one for each level and one for gaps."""
+        values = [*(f"{value:.0f}" for value in self.levels), *([GAP] * self.tells_gaps)]
+        return (self.name, *(f"{self.name}={value}" for value in values))
 
     @property
     def is_recoverable(self) -> bool:
@@ -213,7 +222,7 @@ class NumberFeature(Treatment):
         return self.fill is None
 
     def apply(self, column: NumberColumn, table: RawTable) -> Floats:
-        """Return the scaled number, and whether it is missing."""
+        """Return the scaled number, whether it is each of the levels, and whether it is missing."""
         values = np.ascontiguousarray(column.values)  # columns may lie side by side in memory
         gaps = np.isnan(values)
         if gaps.any():
@@ -221,7 +230,10 @@ class NumberFeature(Treatment):
                 raise gap_error(self.name, table, int(np.flatnonzero(gaps)[0]))
             values = np.where(gaps, self.center if self.fill is None else self.fill, values)
         features = scaled(values, self.center, self.spread)[:, np.newaxis]
-        return np.column_stack([features, gaps]) if self.tells_gaps else features
+        if not self.levels and not self.tells_gaps:
+            return features
+        is_level = column.values[:, np.newaxis] == np.array(self.levels)
+        return np.column_stack([features, LEVEL_WEIGHT * is_level, *([gaps] * self.tells_gaps)])
 
     def as_in_file(self, features: Floats) -> str:
         """Undo the scale."""
@@ -242,7 +254,9 @@ class NumberFeature(Treatment):
             is_number(self.center),
             is_number(self.spread) and self.spread > 0,
             isinstance(self.tells_gaps, bool),
+            isinstance(self.levels, tuple) and all(is_number(value) and value == int(value) for value in self.levels),
         )
+        self.refuse_unless(len(set(self.levels)) == len(self.levels) <= MOST_LEVELS)
 
 
 @dataclass(frozen=True)
@@ -425,8 +439,8 @@ class TextFeatures(Treatment):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names such as review: direction 1."""
-        return tuple(f"{self.name}: direction {number + 1}" for number in range(self.directions.shape[1]))
+        """Names such as review: component 1."""
+        return tuple(f"{self.name}: component {number + 1}" for number in range(self.directions.shape[1]))
 
     def apply(self, column: TextColumn, table: RawTable) -> Floats:
         """Return the place along each direction; 0 where there is no text."""

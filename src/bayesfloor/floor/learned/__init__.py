@@ -24,6 +24,7 @@ One walk serves classes and numbers; `targets` holds what differs while learners
 Both judge curves alike: `learning_curve` has the posterior of their end, `rules` decides what it can tell, `certainty`
 how surely a mean is known, `counted_rows` what each row counts, and how much rows say that err alike.
 
+`suspicious` lists labels and numbers that the stack, which had not seen them, finds hard to believe.
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.
 """

@@ -85,10 +85,13 @@ def sampling_of(
     top: float,
     between: float,
 ) -> Sampling:
-    """Return how surely the mean of what rows lose is known; of the error, by the class that has the largest score."""
+    """Return how surely the mean of what rows lose is known; of the error, by the class that has the largest score.
+
+    `scores` are of shape (n_deals, n, n_classes): a row that is wrong in some deals is that share of an error.
+    """
     mean = float(lost.mean())
     if metric.name == "error":
-        is_wrong = scores.argmax(axis=-1) != rows.codes
+        is_wrong = (scores.argmax(axis=-1) != rows.codes).mean(axis=0)
         if clusters is not None:
             n = rows.n_equivalent(is_wrong, clusters, confidence)
             return Sampling(_proportion_variance(mean, n), n, n)

@@ -65,19 +65,19 @@ class PlainRows:
         """Return the variance of the mean of values that the shares of the classes add."""
         return 0.0
 
-    def variance(self, is_wrong: Bools) -> float:
+    def variance(self, is_wrong: Floats) -> float:
         """Return the variance of an error, which is not 0 when nothing was counted."""
         n = len(self.codes)
         share = (float(is_wrong.mean()) * n + 0.5) / (n + 1.0)
         return share * (1.0 - share) / n
 
-    def n_equivalent(self, is_wrong: Bools, clusters: Ints | None = None, confidence: float = 0.95) -> float:
+    def n_equivalent(self, is_wrong: Floats, clusters: Ints | None = None, confidence: float = 0.95) -> float:
         """Return how many rows, drawn at random, show an error as surely as these do.
 
         Parameters
         ----------
         is_wrong : ndarray of shape (n,)
-            Which rows err.
+            Which rows err; in several deals, the share of them in which each errs.
         clusters : ndarray of shape (n,) or None, default=None
             Rows that err alike have the same number, from 0; None where all are independent.
         confidence : float, default=0.95
@@ -88,15 +88,15 @@ class PlainRows:
         float
         """
         if clusters is not None:
-            return effective_rows(is_wrong.astype(np.float64), clusters, confidence)
+            return effective_rows(is_wrong, clusters, confidence)
         return len(self.codes)
 
     def n_equivalent_of_difference(
-        self, only_first: Bools, only_second: Bools, clusters: Ints | None = None, confidence: float = 0.95
+        self, only_first: Floats, only_second: Floats, clusters: Ints | None = None, confidence: float = 0.95
     ) -> float:
         """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
         if clusters is not None:
-            return effective_rows(only_first.astype(np.float64) - only_second, clusters, confidence)
+            return effective_rows(only_first - only_second, clusters, confidence)
         return len(self.codes)
 
     def at_shares_of_all(self, log_q: Floats) -> Floats:
@@ -150,20 +150,20 @@ class StratifiedRows(PlainRows):
         away = mean_of_class - self._share @ mean_of_class
         return float(self._share @ away**2 / self.class_counts.sum())
 
-    def variance(self, is_wrong: Bools) -> float:
+    def variance(self, is_wrong: Floats) -> float:
         """Return the variance of an error, which is not 0 when nothing was counted."""
         error = self._smoothed(is_wrong)
         within = self._share**2 * error * (1.0 - error) / self._n_of_class
         between = self._share * (error - self._share @ error) ** 2
         return float(within.sum() + between.sum() / self.class_counts.sum())
 
-    def n_equivalent(self, is_wrong: Bools, clusters: Ints | None = None, confidence: float = 0.95) -> float:
+    def n_equivalent(self, is_wrong: Floats, clusters: Ints | None = None, confidence: float = 0.95) -> float:
         """Return how many rows, drawn at random, show an error as surely as these do; none err alike."""
         error = float(self._share @ self._smoothed(is_wrong))
         return error * (1.0 - error) / self.variance(is_wrong)
 
     def n_equivalent_of_difference(
-        self, only_first: Bools, only_second: Bools, clusters: Ints | None = None, confidence: float = 0.95
+        self, only_first: Floats, only_second: Floats, clusters: Ints | None = None, confidence: float = 0.95
     ) -> float:
         """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
         first, second = self._smoothed(only_first), self._smoothed(only_second)
@@ -185,7 +185,7 @@ class StratifiedRows(PlainRows):
         place = np.arange(len(order)) - np.repeat(first, self._n_of_class)
         return np.sort(order[place < np.repeat(quota, self._n_of_class)])
 
-    def _smoothed(self, is_wrong: Bools) -> Floats:
+    def _smoothed(self, is_wrong: Floats) -> Floats:
         """Return the errors of the classes, none of which is 0 or 1 because few rows were seen."""
         return (np.bincount(self.codes, weights=is_wrong) + 0.5) / (self._n_of_class + 1.0)
 
@@ -230,21 +230,21 @@ class WeightedRows(PlainRows):
         """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's."""
         return weighted_values(values, self._weights)
 
-    def variance(self, is_wrong: Bools) -> float:
+    def variance(self, is_wrong: Floats) -> float:
         """Return the variance of an error, which is not 0 when nothing was counted."""
         n = self.n_equivalent(is_wrong)
         share = (float(self._weights @ is_wrong) / len(self.codes) * n + 0.5) / (n + 1.0)
         return share * (1.0 - share) / n
 
-    def n_equivalent(self, is_wrong: Bools, clusters: Ints | None = None, confidence: float = 0.95) -> float:
+    def n_equivalent(self, is_wrong: Floats, clusters: Ints | None = None, confidence: float = 0.95) -> float:
         """Return how many rows, drawn at random, show an error as surely as these do."""
-        return rows_worth(is_wrong.astype(np.float64), self._weights, clusters, confidence)
+        return rows_worth(is_wrong, self._weights, clusters, confidence)
 
     def n_equivalent_of_difference(
-        self, only_first: Bools, only_second: Bools, clusters: Ints | None = None, confidence: float = 0.95
+        self, only_first: Floats, only_second: Floats, clusters: Ints | None = None, confidence: float = 0.95
     ) -> float:
         """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
-        return rows_worth(only_first.astype(np.float64) - only_second, self._weights, clusters, confidence)
+        return rows_worth(only_first - only_second, self._weights, clusters, confidence)
 
     def at_shares_of_all(self, log_q: Floats) -> Floats:
         """Move probabilities from the shares of classes in these rows to those in all rows."""

@@ -106,7 +106,6 @@ def cross_fit(
     bundles = _bundles_of(families, problem, is_many=plan.is_many)
     tasks = [(number, bundle) for number in range(len(splits)) for bundle in bundles]
     amounts = [len(splits[number].train) * len(bundle) for number, bundle in tasks]
-    pool.expect(sum(amounts))
     outputs = run_fits(_fit_families, _FitInputs(problem, plan, target, seeds), tasks, amounts, pool, cluster)
     of_splits = [outputs[first : first + len(bundles)] for first in range(0, len(outputs), len(bundles))]
     found = [{family: fits for of_bundle in of_split for family, fits in of_bundle.items()} for of_split in of_splits]

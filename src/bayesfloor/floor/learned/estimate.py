@@ -26,15 +26,18 @@ from bayesfloor.floor.learned.metrics import (
 )
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
-from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
+from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
+from bayesfloor.floor.learned.suspicious import SuspiciousRows, doubt_labels, list_rows
 from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed, is_int
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import check_problem
 
 
@@ -63,9 +66,10 @@ def learned_floor(
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Its errors, with
-    and without the labels, form a learning curve, and the floor is where that ends. Of more than 10 000 rows, about
-    10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a half and a quarter
-    of them.
+    and without the labels, form a learning curve, and the floor is where that ends. Up to 2000 rows are dealt out to
+    folds several times, and figures are means over the deals, until they hardly depend on the seed. Of more than 10 000
+    rows, about 10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a half
+    and a quarter of them.
 
     Parameters
     ----------
@@ -204,12 +208,16 @@ def learned_floor_of(
     summary = judged.summaries["error"]
     rows, q, plan = judged.rows, judged.q, learned.plan
     subgroups = _subgroups(problem, learned, judged, confidence, seed)
-    class_reached, pair_reached = errors_by_class(q, rows.codes, rows.weights)
+    class_reached, pair_reached = mean_errors_by_class(q, rows.codes, rows.weights)
     thinned = rows.in_proportion()
     n_folds = cv if is_int(cv) else int(learned.folds.max()) + 1
     floor = LearnedFloor(
         tree_bounds=posterior_bounds(
-            q[thinned], rows.codes[thinned], n_jobs, seed, None if plan.groups is None else plan.groups[thinned]
+            q.mean(axis=0)[thinned],
+            rows.codes[thinned],
+            n_jobs,
+            seed,
+            None if plan.groups is None else plan.groups[thinned],
         ),
         residual_z=judged.residual_z,
         class_reached=class_reached,
@@ -227,6 +235,7 @@ def learned_floor_of(
         ),
         seconds=perf_counter() - started,
         subgroups=subgroups,
+        suspicious=_suspicious(learned, len(problem.X), confidence),
         ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
         metric=metrics[0].name,
         metrics=judged.floors,
@@ -235,6 +244,32 @@ def learned_floor_of(
     splits = plan.largest_splits(in_time=learned.in_time)
     reached_by = {name: each.q for name, each in judged.summaries.items() if each.q is not None}
     return floor, HeldOutClasses(learned, splits, rows, metrics, reached_by)
+
+
+def _suspicious(learned: Learned, n_samples: int, confidence: float) -> SuspiciousRows:
+    """List the labels that the stack finds hard to believe, among those that it could know."""
+    plan, used = learned.plan, learned.used
+    q = np.exp(learned.stacks[0].predicted).mean(axis=(0, 1))
+    codes = used.codes[plan.tested]
+    is_known = np.zeros(len(codes), bool)  # no model names a class that it was not trained on
+    for train, places in plan.largest_splits(in_time=learned.in_time):
+        is_known[places] = np.isin(codes[places], used.codes[train])
+    rows = np.flatnonzero(is_known)
+
+    def conclude(_: WorkerPool) -> SuspiciousRows:
+        return list_rows(
+            doubt_labels(q[rows], codes[rows], confidence),
+            used.classes[codes[rows]],
+            used.classes[q[rows].argmax(axis=1)],
+            standardised(used.X[plan.tested], used.X[:0])[0][rows],
+            plan.given[plan.tested[rows]],
+            n_samples=n_samples,
+            confidence=confidence,
+            of_suggested=True,
+        )
+
+    # with BLAS held to one thread: the order of sums decides which of two rows is nearer
+    return supervise(conclude, 1, False)
 
 
 class _Judged(NamedTuple):
@@ -246,7 +281,7 @@ class _Judged(NamedTuple):
         Classes of the rows that count, and what each counts.
     stacks : list of Stack
         Predictions, at the shares that the classes have among all rows.
-    q : ndarray of shape (n, n_classes)
+    q : ndarray of shape (n_deals, n, n_classes)
         Probabilities at the largest size.
     residual_z : float
         As from `residual_test`.
@@ -268,7 +303,7 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
     codes, folds = used.codes[plan.tested], learned.folds
     sample_weight = None if used.sample_weight is None else used.sample_weight[plan.tested]
     rows = counted_rows(learned.problem, codes, sample_weight)
-    q = np.exp(learned.stacks[0].predicted[0])
+    q = np.exp(learned.stacks[0].predicted[:, 0])
     residual_z = residual_test(used.X[plan.tested], codes, q, folds, n_jobs, seed, plan.groups, sample_weight)
     stacks = [replace(stack, predicted=rows.at_shares_of_all(stack.predicted)) for stack in learned.stacks]
     is_unseen = np.isin(codes, classes_in_one_group(learned.problem))
@@ -294,7 +329,7 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
             cells=cells,
         )
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
-    return _Judged(rows, stacks, np.exp(stacks[0].predicted[0]), residual_z, summaries, floors)
+    return _Judged(rows, stacks, np.exp(stacks[0].predicted[:, 0]), residual_z, summaries, floors)
 
 
 def _shares_trained_on(learned: Learned) -> Floats:
@@ -358,7 +393,8 @@ def _decisions(metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes:
     costs = next((each.costs for each in metrics if each.costs is not None), None)
     if costs is None:
         return None
-    taken = shares_of_decisions(one_hot(rows.codes, len(classes)), q, rows.weights, costs)
+    targets = one_hot(rows.codes, len(classes))
+    taken = np.mean([shares_of_decisions(targets, of_deal, rows.weights, costs) for of_deal in q], axis=0)
     more = ("no decision",) if costs.shape[1] > len(classes) else ()
     return CostDecisions(
         costs=costs,

@@ -261,8 +261,8 @@ def _judged(held_out: HeldOut, predicted: Predicted, floor: MetricFloor, confide
         n_classes = len(held_out.used.classes)
         values = one_hot(predicted.codes, max(len(predicted.labels), n_classes))
         if floor.name == "error":  # of which other classes than those of the rows are a part
-            of_both = predicted.codes != held_out.counted.codes, held_out.stack != held_out.counted.codes
-            return values, judge_errors(*of_both, held_out.counted, held_out.clusters, confidence)
+            both = predicted.codes, held_out.stack
+            return values, judge_errors(*both, held_out.counted, held_out.clusters, confidence)
         return values, held_out.judge(values, floor.name, confidence)
     assert predicted.values is not None
     return predicted.values, held_out.judge(predicted.values, floor.name, confidence)
@@ -289,8 +289,8 @@ def _by_class(predicted: Predicted, held_out: HeldOutClasses, confidence: float,
         if not len(own):
             continue  # in an order of time, a class may have ended before the rows that are tested
         of_own = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
-        wrong = predicted.codes[own] != code, held_out.stack[own] != code
-        found.append((code, len(own), judge_errors(*wrong, rows.part(own), of_own, confidence).difference))
+        named = predicted.codes[own], held_out.stack[:, own]
+        found.append((code, len(own), judge_errors(*named, rows.part(own), of_own, confidence).difference))
     shares = np.bincount(rows.codes, rows.weights, len(classes)) / len(rows.codes)
     of_all = np.array([shares[code] * each.value for code, _, each in found])
     order = np.argsort(-of_all, kind="stable").tolist()
@@ -345,7 +345,7 @@ def _can_be_judged(held_out: HeldOut, own: Ints, metric: str) -> bool:
 
 
 class _PairErrors(NamedTuple):
-    """Which rows are confused within which pair: its number, -1 where a row is right; and the way round."""
+    """Which rows are confused within which pair, in each deal: its number, -1 for a right one; and the way round."""
 
     pair: Ints
     is_second: Bools
@@ -360,17 +360,21 @@ def _by_pair(predicted: Predicted, held_out: HeldOutClasses, total: float) -> di
     """List the pairs of classes that are ever confused, that with the largest gap first."""
     rows, labels, clusters = held_out.counted, predicted.labels, held_out.clusters
     n_labels, weights = len(labels), rows.weights
-    model, stack = (_pair_errors(rows.codes, named, n_labels) for named in (predicted.codes, held_out.stack))
+    of_both = predicted.codes[np.newaxis], held_out.stack
+    model, stack = (_pair_errors(rows.codes, named, n_labels) for named in of_both)
     pairs = np.setdiff1d(np.union1d(model.pair, stack.pair), [-1])
     counts = np.zeros((len(pairs), 4), np.int64)
     shares, p_values = np.zeros((len(pairs), 2)), np.ones(len(pairs))
     for place, pair in enumerate(pairs.tolist()):
-        of_model, of_stack = model.pair == pair, stack.pair == pair
-        for side, (wrong, is_second) in enumerate(((of_model, model.is_second), (of_stack, stack.is_second))):
-            n_second = int(np.count_nonzero(wrong & is_second))
-            counts[place, 2 * side : 2 * side + 2] = int(wrong.sum()) - n_second, n_second
-            shares[place, side] = weights[wrong].sum() / len(weights)
-        p_values[place] = paired_p_value(of_model, of_stack, rows, clusters)
+        wrong_by = []
+        for side, each in enumerate((model, stack)):
+            wrong = each.pair == pair
+            is_wrong = wrong.mean(axis=0)
+            n_second = float((wrong & each.is_second).mean(axis=0).sum())
+            counts[place, 2 * side : 2 * side + 2] = round(float(is_wrong.sum()) - n_second), round(n_second)
+            shares[place, side] = weights @ is_wrong / len(weights)
+            wrong_by.append(is_wrong)
+        p_values[place] = paired_p_value(wrong_by[0], wrong_by[1], rows, clusters)
     gap = shares[:, 0] - shares[:, 1]
     order = np.lexsort((pairs, -gap))
     names = list(labels)

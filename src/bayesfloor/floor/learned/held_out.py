@@ -113,7 +113,7 @@ class HeldOutClasses(HeldOut):
         Classes of the rows that count, and what each counts.
     metrics : tuple of Metric
         What predictions are judged by.
-    reached_by : mapping of str to ndarray of shape (n_counted, n_classes)
+    reached_by : mapping of str to ndarray of shape (n_deals, n_counted, n_classes)
         The probabilities by which each metric was reached.
     """
 
@@ -123,21 +123,21 @@ class HeldOutClasses(HeldOut):
 
     @property
     def stack(self) -> Ints:
-        """Classes that the stack names for the rows."""
-        return self.reached_by["error"].argmax(axis=1)
+        """Classes that the stack names for the rows, in each deal: an array of shape (n_deals, n_counted)."""
+        return self.reached_by["error"].argmax(axis=-1)
 
     def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
         """Hold probabilities against those of the stack; of the error, by exact tests."""
         rows, clusters, of_stack = self.counted, self.clusters, self.reached_by[metric]
         if own is not None:
-            rows, predicted, of_stack = rows.part(own), predicted[own], of_stack[own]
+            rows, predicted, of_stack = rows.part(own), predicted[own], of_stack[:, own]
             clusters = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
         if metric == "error":
-            wrong = predicted.argmax(axis=1) != rows.codes, of_stack.argmax(axis=1) != rows.codes
-            return judge_errors(*wrong, rows, clusters, confidence)
+            return judge_errors(predicted.argmax(axis=1), of_stack.argmax(axis=-1), rows, clusters, confidence)
         losses = RowLosses(rows, next(each for each in self.metrics if each.name == metric), clusters, confidence)
-        of_model, of_other = (losses.lost(losses.targets, q) for q in (predicted, of_stack))
-        mean, known = float(of_model.mean()), losses.sampled(of_model, predicted)
+        of_model = losses.lost(losses.targets, predicted)
+        of_other = np.mean([losses.lost(losses.targets, q) for q in of_stack], axis=0)
+        mean, known = float(of_model.mean()), losses.sampled(of_model, predicted[np.newaxis])
         levels = confidence, half_as_wrong(confidence)
         ends, wider = (known.interval(mean, losses.top, level) for level in levels)
         return Judged(
@@ -192,8 +192,9 @@ def half_as_wrong(confidence: float) -> float:
     return 0.5 + 0.5 * confidence
 
 
-def judge_errors(of_model: Any, of_stack: Any, rows: PlainRows, clusters: Ints | None, confidence: float) -> Judged:
-    """Compare which rows a model and the stack get wrong."""
+def judge_errors(named: Ints, by_stack: Ints, rows: PlainRows, clusters: Ints | None, confidence: float) -> Judged:
+    """Compare the classes that a model names for the rows with those that the stack names in each deal."""
+    of_model, of_stack = (named != rows.codes).astype(np.float64), (by_stack != rows.codes).mean(axis=0)
     difference = compare(of_model, of_stack, rows, clusters, confidence)
     n = rows.n_equivalent(of_model, clusters, confidence)
     ends, wider = (
@@ -217,18 +218,18 @@ class HeldOutNumbers(HeldOut):
 
     @property
     def stack(self) -> Floats:
-        """Numbers that the stack predicts for the rows."""
-        return self.rows.centre + self.rows.scale * self.rows.predicted[0].mean(axis=0)
+        """Numbers that the stack predicts for the rows, in each deal: an array of shape (n_deals, n_tested)."""
+        return self.rows.centre + self.rows.scale * self.rows.predicted[0][:, 0]
 
     def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
         """Hold predicted numbers against those of the stack."""
         rows, clusters = self.rows, self.clusters
         y, weight = rows.y, rows.weight
-        residuals = [(given - rows.centre) / rows.scale - y for given in (predicted, self.stack)]
+        residuals = [(given - rows.centre) / rows.scale - y for given in (predicted[np.newaxis], self.stack)]
         if metric == "mae":  # the stack predicts means, and is judged by its distance from the median
-            residuals[1] = residuals[1] - weighted_median(residuals[1], weight)
+            residuals[1] = residuals[1] - weighted_median(residuals[1].mean(axis=0), weight)
         if own is not None:
-            y, weight, residuals = y[own], weight[own] / weight[own].mean(), [each[own] for each in residuals]
+            y, weight, residuals = y[own], weight[own] / weight[own].mean(), [each[:, own] for each in residuals]
             clusters = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
         of_model, of_stack = (_number_losses(each, y, weight, metric, rows.scale) for each in residuals)
         # the root is taken of the ends of the squared error, which is what varies
@@ -242,19 +243,20 @@ class HeldOutNumbers(HeldOut):
 
 
 def _squares(residuals: Floats, weight: Floats, scale: float) -> Floats:
-    return weight * (scale * residuals) ** 2
+    """Return what rows count times their squared residuals, the mean over deals."""
+    return np.asarray(weight * ((scale * residuals) ** 2).mean(axis=0))
 
 
 def _number_losses(residuals: Floats, y: Floats, weight: Floats, metric: str, scale: float) -> Floats:
     """Return values whose mean is what a metric loses, and whose variance, divided by n, is that mean's."""
     if metric == "mae":
-        return scale * weight * np.abs(residuals)
+        return np.asarray(scale * weight * np.abs(residuals).mean(axis=0))
     squares = _squares(residuals, weight, scale)
     mean = float(squares.mean())
     if metric == "rmse":
         root = max(mean, 1e-300) ** 0.5
         return np.asarray(root + (squares - mean) / (2.0 * root))
-    away = _squares(y - float(weight @ y / len(y)), weight, scale)
+    away = _squares((y - float(weight @ y / len(y)))[np.newaxis], weight, scale)
     variance = max(float(away.mean()), 1e-300)
     return np.asarray((squares - mean * (away / variance - 1.0)) / variance)
 

@@ -5,6 +5,9 @@
     Problem ── plan_rows ──> RowPlan ── cross_fit ──> CrossFit ── fit_stacks ──> Learned
                rows, folds              all learners             one stack for
                and splits               on all splits            each size and fold
+
+What few rows show hangs on how they were dealt out to folds. They are dealt out again, and what each row loses is
+averaged over the deals, until more of them would change little.
 """
 
 from collections import Counter
@@ -16,16 +19,25 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
-from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows
+from bayesfloor.floor.learned.row_plan import RowPlan, dealt_again, plan_rows
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
-from bayesfloor.floor.learned.targets import Known, target_of
+from bayesfloor.floor.learned.targets import Known, Target, target_of
 from bayesfloor.learn.families import Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
+
+#: Rows that are predicted in all deals together, at the least and at the most: up to 2000 rows are dealt out again.
+FEWEST_DEALT, MOST_DEALT = 1000, 4000
+#: How often rows are dealt out at the most.
+MOST_DEALS = 10
+#: What the mean loss may still vary by from one seed to another, as a share of its standard error.
+SETTLED = 1.0 / 3.0
+#: What it varies by from deal to deal, usually, and how many deals that counts for: two may happen to agree.
+USUAL_SPREAD, USUAL_DEALS = 0.45, 2
 
 
 class Learned(NamedTuple):
@@ -38,7 +50,9 @@ class Learned(NamedTuple):
     used : Problem
         Those of them that are used, in random order; numbers have mean 0 and variance 1.
     plan : RowPlan
-        Which of these are trained on, predicted and counted.
+        Which of these are trained on, predicted and counted; the first deal, where there are several.
+    folds : ndarray of shape (n_deals, n_counted)
+        The fold of each row that counts, in each deal.
     stacks : list of Stack
         Predictions of the rows that count, at each training size, the largest first.
     sizes : ndarray
@@ -52,6 +66,7 @@ class Learned(NamedTuple):
     problem: Problem
     used: Problem
     plan: RowPlan
+    folds: Ints
     stacks: list[Stack]
     sizes: Floats
     names: list[str]
@@ -63,13 +78,8 @@ class Learned(NamedTuple):
         """Whether smaller training sets are more recent ones."""
         return self.problem.time is not None
 
-    @property
-    def folds(self) -> Ints:
-        """The fold of each row that counts."""
-        return self.plan.folds[self.plan.counted]
-
     def weights(self) -> dict[str, float]:
-        """Return the weights of the learners at the largest size, mean over the folds, the largest first."""
+        """Return the weights of the learners at the largest size, mean over folds and deals, the largest first."""
         mean = self.stacks[0].weights.mean(axis=0)
         return {self.names[m]: float(mean[m]) for m in np.argsort(-mean, kind="stable") if mean[m] > 0}
 
@@ -103,15 +113,41 @@ def learn(
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
-    def fit(pool: WorkerPool) -> tuple[CrossFit, list[Stack]]:
-        fitted = cross_fit(used, plan, target, families, seed, pool, cluster)
-        fitted = fitted.with_recent() if used.time is not None else fitted
-        return fitted, fit_stacks(fitted, target, seed, pool)
+    n_rows = len(used.X)
+    n_deals = min(MOST_DEALS, max(MOST_DEALT // n_rows, 1)) if plan.may_repeat else 1
+    fewest = max(FEWEST_DEALT // n_rows, 2)
 
-    fitted, stacks = supervise(fit, n_threads, progress)
+    def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
+        fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster)
+        fitted = fitted.with_recent() if used.time is not None else fitted
+        return fitted, fit_stacks(fitted, target, own_seed, pool)
+
+    def fit_all(pool: WorkerPool) -> tuple[list[CrossFit], list[Stack]]:
+        pool.expect(n_deals * sum(len(split.train) for split in plan.splits) * len(families))
+        first, stacks = fit(pool, plan, seed)
+        fitted = [first]
+        while len(fitted) < n_deals and not (len(fitted) >= fewest and _is_settled(stacks[0], target)):
+            number = len(fitted)
+            another, more = fit(pool, dealt_again(plan, problem, cv, [seed, number]), own_seed=seed + number)
+            fitted.append(another)
+            stacks = [stack.joined(others) for stack, others in zip(stacks, more, strict=True)]
+        return fitted, stacks
+
+    fitted, stacks = supervise(fit_all, n_threads, progress)
     if len(plan.counted) < len(plan.predicted):
         stacks = [stack.take(plan.counted, plan.folds) for stack in stacks]
-    return Learned(problem, used, plan, stacks, np.array(fitted.sizes), fitted.names, centre, scale)
+    folds = np.array([each.folds[plan.counted] for each in fitted])
+    sizes = np.mean([each.sizes for each in fitted], axis=0)
+    return Learned(problem, used, plan, folds, stacks, sizes, fitted[0].names, centre, scale)
+
+
+def _is_settled(stack: Stack, target: Target) -> bool:
+    """Tell whether the mean loss over deals varies by little from one seed to another, beside its standard error."""
+    losses = np.mean([target.losses(of_view) for of_view in np.moveaxis(stack.predicted, 1, 0)], axis=0)
+    n_deals, n_rows = losses.shape
+    of_sampling = float(losses.mean(axis=0).var()) / n_rows
+    squares = n_deals * float(losses.mean(axis=1).var()) + USUAL_DEALS * USUAL_SPREAD**2 * of_sampling
+    return squares / (n_deals - 1 + USUAL_DEALS) / n_deals <= SETTLED**2 * of_sampling
 
 
 def _standardised(used: Problem) -> tuple[Problem, float, float]:

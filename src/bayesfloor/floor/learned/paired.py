@@ -24,7 +24,7 @@ from scipy.special import betainc, gammaln, ndtri, stdtr, stdtrit
 
 from bayesfloor.floor.learned.certainty import FEWEST_DEGREES
 from bayesfloor.floor.learned.counted_rows import PlainRows
-from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
+from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Parts of their total that sums of weighted rows are rounded to: all that these can add up to are counted.
 FINEST = 5000
@@ -60,13 +60,13 @@ class Difference(NamedTuple):
         return self.p_value < 1.0 - confidence and not self.interval[0] <= 0.0 <= self.interval[1]
 
 
-def compare(first: Bools, second: Bools, rows: PlainRows, clusters: Ints | None, confidence: float) -> Difference:
+def compare(first: Floats, second: Floats, rows: PlainRows, clusters: Ints | None, confidence: float) -> Difference:
     """Compare the errors of two classifiers.
 
     Parameters
     ----------
     first, second : ndarray of shape (n,)
-        Which rows each gets wrong.
+        1 where each gets a row wrong, else 0; or the share of several tries, which then counts as that part of a row.
     rows : PlainRows
         What each row counts.
     clusters : ndarray of shape (n,) or None
@@ -78,15 +78,16 @@ def compare(first: Bools, second: Bools, rows: PlainRows, clusters: Ints | None,
     -------
     Difference
     """
-    only_first, only_second = first & ~second, second & ~first
-    errors = [_share(wrong, rows) for wrong in (first, second)]
-    shares = [_share(wrong, rows) for wrong in (only_first, only_second)]
+    first, second = (np.asarray(wrong, np.float64) for wrong in (first, second))
+    only_first, only_second = np.maximum(first - second, 0.0), np.maximum(second - first, 0.0)
+    errors = [float(rows.weighted(wrong).mean()) for wrong in (first, second)]
+    shares = [float(rows.weighted(wrong).mean()) for wrong in (only_first, only_second)]
     n = rows.n_equivalent_of_difference(only_first, only_second, clusters, confidence)
     p_value = paired_p_value(first, second, rows, clusters)
     low, high = difference_interval(shares[0] * n, shares[1] * n, n, confidence)
     if p_value >= 1.0 - confidence:  # the exact test is the stricter one
         low, high = min(low, 0.0), max(high, 0.0)
-    counts = int(only_first.sum()), int(only_second.sum())
+    counts = round(float(only_first.sum())), round(float(only_second.sum()))
     return Difference(errors[0], errors[1], errors[0] - errors[1], (low, high), p_value, *counts)
 
 
@@ -111,11 +112,7 @@ def compare_values(first: Floats, second: Floats, clusters: Ints | None, confide
     return Difference(*difference, (mean - reach, mean + reach), p_value, *counts)
 
 
-def _share(is_one: Bools, rows: PlainRows) -> float:
-    return float(rows.weighted(is_one.astype(np.float64)).mean())
-
-
-def paired_p_value(first: Bools, second: Bools, rows: PlainRows, clusters: Ints | None) -> float:
+def paired_p_value(first: Floats, second: Floats, rows: PlainRows, clusters: Ints | None) -> float:
     """Test whether two classifiers are equally often wrong; the parameters are those of `compare`.
 
     Returns
@@ -123,14 +120,14 @@ def paired_p_value(first: Bools, second: Bools, rows: PlainRows, clusters: Ints 
     float
         1 where they are wrong on the same rows.
     """
-    only_first, only_second = first & ~second, second & ~first
+    first, second = (np.asarray(wrong, np.float64) for wrong in (first, second))
+    only_first, only_second = np.maximum(first - second, 0.0), np.maximum(second - first, 0.0)
     if not only_first.any() and not only_second.any():
         return 1.0
     if clusters is not None:
-        difference = only_first.astype(np.float64) - only_second
-        return sign_flip_p_value(whole_sums(np.bincount(clusters, rows.sample_weight * difference)))
+        return sign_flip_p_value(whole_sums(np.bincount(clusters, rows.sample_weight * (first - second))))
     n = rows.n_equivalent_of_difference(only_first, only_second)
-    fewer, more = sorted(_share(wrong, rows) * n for wrong in (only_first, only_second))
+    fewer, more = sorted(float(rows.weighted(wrong).mean()) * n for wrong in (only_first, only_second))
     # the tail of a binomial distribution, which is known for numbers that are not whole as well
     return min(2.0 * float(betainc(more, fewer + 1.0, 0.5)), 1.0)
 

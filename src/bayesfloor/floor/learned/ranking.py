@@ -67,31 +67,29 @@ def rank_classes(
         if not is_class.any():
             found.append(ClassRanking(label, 0, 0, 0.0, 0.5, (0.0, 1.0), 0.0, 0.0, 0.0, (0.5,) * len(stacks), False))
             continue
-        ranks = _rank(stacks[0].predicted[0, :, code], is_class, weights)
-        own = placements(ranks, is_class)
         of_own = weights[is_class] / weights[is_class].mean()
-        auc = float(of_own @ own / len(own))
-        # for each smaller size, the mean over models that share no training rows
-        smaller = [
-            np.mean([placements(_rank(view[:, code], is_class, weights), is_class) for view in stack.predicted], axis=0)
-            for stack in stacks[1:]
+        # at each size, the mean over models that share no training rows, and over deals
+        by_size = [
+            np.mean([placements(_rank(model[:, code], is_class, weights), is_class) for model in stack.models], axis=0)
+            for stack in stacks
         ]
-        recall, precision = _recall_and_precision(ranks)
-        is_precise = precision >= PRECISION
-        ranked = np.concatenate([[0.0], ranks.of_class + ranks.of_others])
+        aucs = [float(of_own @ of_size / len(of_own)) for of_size in by_size]
+        of_deals = [_rank(model[:, code], is_class, weights) for model in stacks[0].predicted[:, 0]]
+        ends = [auc_interval(ranks, is_class, weights, confidence, clusters) for ranks in of_deals]
+        curves = [_recall_curve(ranks) for ranks in of_deals]
         found.append(
             ClassRanking(
                 label=label,
                 n_samples=int(rows.class_counts[code]),
                 n_rows=int(is_class.sum()),
                 share=float(rows.class_totals[code] / total),
-                auc=auc,
-                auc_interval=auc_interval(ranks, is_class, weights, confidence, clusters),
-                average_precision=float(np.diff(recall, prepend=0.0) @ precision),
-                recall_at_top=float(np.interp(TOP * ranked[-1], ranked, np.concatenate([[0.0], recall]))),
-                recall_at_precision=float(recall[is_precise].max(initial=0.0)),
-                auc_by_size=(auc, *(float(of_own @ of_size / len(own)) for of_size in smaller)),
-                is_rising=_surely_above_zero(weighted_values(own - smaller[0], of_own)),
+                auc=aucs[0],
+                auc_interval=(float(np.mean([low for low, _ in ends])), float(np.mean([high for _, high in ends]))),
+                average_precision=float(np.mean([curve.average_precision for curve in curves])),
+                recall_at_top=float(np.mean([curve.at_top for curve in curves])),
+                recall_at_precision=float(np.mean([curve.at_precision for curve in curves])),
+                auc_by_size=tuple(aucs),
+                is_rising=_surely_above_zero(weighted_values(by_size[0] - by_size[1], of_own)),
             )
         )
     return tuple(found)
@@ -165,9 +163,23 @@ def auc_interval(
     return max(centre - reach, 0.0), min(centre + reach, 1.0)
 
 
-def _recall_and_precision(ranks: _Ranks) -> tuple[Floats, Floats]:
-    """Return both for every score from the highest down."""
-    return ranks.of_class / ranks.of_class[-1], ranks.of_class / (ranks.of_class + ranks.of_others)
+class _RecallCurve(NamedTuple):
+    """Figures of one ranking: the area below precision by recall, and the recall at two places."""
+
+    average_precision: float
+    at_top: float
+    at_precision: float
+
+
+def _recall_curve(ranks: _Ranks) -> _RecallCurve:
+    ranked = ranks.of_class + ranks.of_others
+    recall, precision = ranks.of_class / ranks.of_class[-1], ranks.of_class / ranked
+    at_top = np.interp(TOP * ranked[-1], np.concatenate([[0.0], ranked]), np.concatenate([[0.0], recall]))
+    return _RecallCurve(
+        float(np.diff(recall, prepend=0.0) @ precision),
+        float(at_top),
+        float(recall[precision >= PRECISION].max(initial=0.0)),
+    )
 
 
 def _surely_above_zero(gains: Floats) -> bool:

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.optimize import isotonic_regression
 
 from bayesfloor.data.metrics import OfLoss
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
+from bayesfloor.floor.learned.suspicious import SuspiciousRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
@@ -54,21 +57,6 @@ class LearningCurve(Result, says="size value limit rate", rows="size value expec
     limit: float
     rate: float
     covariance: Floats | None = None
-
-    def at(self, size: Any) -> Floats:
-        """Return the fitted curve at any training size.
-
-        Parameters
-        ----------
-        size : array-like
-            Rows trained on.
-
-        Returns
-        -------
-        ndarray
-        """
-        excess = self.fitted[0] - self.limit
-        return self.limit + excess * (np.asarray(size, np.float64) / self.size[0]) ** -self.rate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,6 +216,31 @@ class MetricFloor(
         article = "an" if self.title.startswith(("error", "average", "ROC", "F1", "R²", "RMSE", "MAE")) else "a"
         return " ".join(filter(None, (article, self.title, "of", bound, self.written(value), self.about)))
 
+    def curve_at(self, size: Any) -> Floats:
+        """Return the curve that is drawn: through what was attained at each size, and on to the estimate.
+
+        A model of more rows is no worse, so that a point which is better than one of more rows is smoothed, unless that
+        is surely so. Beyond the largest size, what is left to lose falls with the power that was fitted.
+
+        Parameters
+        ----------
+        size : array-like
+            Rows trained on.
+
+        Returns
+        -------
+        ndarray
+        """
+        size, curve = np.asarray(size, np.float64), self.curve
+        sign = -1.0 if self.larger_is_better else 1.0  # from values to what is lost
+        losses, end = sign * curve.value, sign * self.estimate
+        if not find_rise(self.title, curve.value, losses, curve.covariance, curve.size):
+            losses = isotonic_regression(losses).x  # sizes fall, so that losses rise
+        within = PchipInterpolator(np.log(curve.size[::-1]), losses[::-1])(np.log(np.clip(size, *curve.size[[-1, 0]])))
+        left = max(float(losses[0]) - end, 0.0)
+        beyond = left * (np.maximum(size / curve.size[0], 1.0) ** -curve.rate - 1.0)
+        return np.asarray(sign * (within + beyond))
+
     def rows_for(self, value: Any) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value.
 
@@ -274,7 +287,7 @@ class MetricFloor(
         tried, beyond = np.geomspace(smallest, largest, 60), np.geomspace(largest, _DRAWN_BEYOND * largest, 60)
         tried[-1] = beyond[0] = largest  # rounding must not leave the last size on one side only
         sizes = np.concatenate([tried, beyond])
-        return super()._drawn(names) | {"columns": self.curve._columns(), "line": (sizes, self.curve.at(sizes))}
+        return super()._drawn(names) | {"columns": self.curve._columns(), "line": (sizes, self.curve_at(sizes))}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -426,6 +439,8 @@ class StackFloor(
     n_samples, n_rows : int
         Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
         than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose label models find hard to believe, and how many labels may be wrong.
     findings : tuple of Finding
         What a reader should know.
     seconds : float
@@ -438,6 +453,7 @@ class StackFloor(
     residual_z: float
     n_samples: int
     n_rows: int
+    suspicious: SuspiciousRows
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
 
@@ -541,6 +557,8 @@ class LearnedFloor(
     n_samples, n_rows : int
         Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
         than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose label models find hard to believe, and how many labels may be wrong.
     findings : tuple of Finding
         What a reader should know.
     seconds : float

@@ -1,5 +1,6 @@
 """Which rows are used, trained on, tested and counted: decided once, before anything is learned."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,7 +10,14 @@ from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
-from bayesfloor.data.sampling import LEARNED_ROWS, LEARNED_VALUES, RARE_ROWS, affordable_rows, stratified_rows
+from bayesfloor.data.sampling import (
+    LEARNED_ROWS,
+    LEARNED_VALUES,
+    RARE_ROWS,
+    Keys,
+    affordable_rows,
+    stratified_rows,
+)
 from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.splits import Split, hold_out, splits_of
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme
@@ -51,6 +59,8 @@ class RowPlan(NamedTuple):
         Which of these may err alike; None where all are independent.
     is_many : bool
         Whether some rows are held out, and all others trained on.
+    may_repeat : bool
+        Whether the rows may be dealt out to folds again, in other ways.
     has_own_groups : bool
         Whether groups are those that the caller has given.
     copies_left_out : bool
@@ -69,6 +79,7 @@ class RowPlan(NamedTuple):
     groups: Ints | None
     clusters: Ints | None
     is_many: bool
+    may_repeat: bool
     has_own_groups: bool
     copies_left_out: bool
     findings: tuple[Finding, ...]
@@ -146,7 +157,8 @@ def plan_rows(
         predicted, (folds, splits, earlier, is_tested) = everything, time_scheme(problem.time[rows], cv, group_folds)
         counted = np.flatnonzero(is_tested)
     else:
-        predicted, folds = everything, _folds(cv, strata, groups, given, distinct.rows[rows])
+        keys = everything.astype(np.uint64)  # rows are in random order
+        predicted, folds = everything, _folds(cv, strata, groups, keys, given, distinct.rows[rows])
         splits = splits_of(folds)
     tested = predicted[counted]
     _check_tested(problem, rows[tested])
@@ -166,10 +178,20 @@ def plan_rows(
         groups=groups,
         clusters=clusters,
         is_many=is_many,
+        may_repeat=is_int(cv) and not is_many and problem.time is None,
         has_own_groups=given.groups is not None,
         copies_left_out=distinct.are_left_out,
         findings=(*distinct.findings, *nearly_copied),
     )
+
+
+def dealt_again(plan: RowPlan, problem: Problem, cv: int, seed: Sequence[int]) -> RowPlan:
+    """Deal the same rows out to folds in another way, told by a seed."""
+    groups = None if problem.groups is None else in_order_of_appearance(problem.groups[plan.rows])
+    strata = _strata(problem, plan.rows, is_grouped=groups is not None)
+    keys = np.random.default_rng(seed).permutation(len(plan.rows)).astype(np.uint64)
+    folds = _folds(cv, strata, groups, keys, problem, plan.rows)
+    return plan._replace(folds=folds, splits=splits_of(folds))
 
 
 def check_cv(cv: Any, problem: Problem) -> None:
@@ -223,9 +245,8 @@ def _strata(problem: Problem, rows: Ints, *, is_grouped: bool) -> Ints:
     return ranks * min(10, max(len(rows) // 10, 1)) // len(rows)
 
 
-def _folds(cv: Any, strata: Ints, groups: Ints | None, given: Problem, rows: Ints) -> Ints:
+def _folds(cv: Any, strata: Ints, groups: Ints | None, keys: Keys, given: Problem, rows: Ints) -> Ints:
     """Deal rows out to folds: by strata, by groups, or as a splitter says, which counts all rows that were given."""
-    keys = np.arange(len(strata)).astype(np.uint64)
     if is_int(cv):
         return stratified_folds(strata, cv, keys) if groups is None else grouped_folds(strata, groups, cv, keys)
     folds = check_folds(cv, given.codes[rows], keys, given.codes, rows, given.groups)

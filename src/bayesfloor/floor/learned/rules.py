@@ -11,7 +11,8 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Floats, Range
 
-#: Residual z from which neighbours are said to err alike: one in a hundred data sets has it by chance.
+#: Residual z from which neighbours are said to err alike: one in a hundred data sets has it by chance. What follows
+#: from that begins at a z that is smaller by 1, so that no figure hangs on the last digit of z.
 ERR_ALIKE = 2.33
 #: Factor on the lower arm of the interval where neighbours err alike.
 WIDER = 1.5
@@ -79,7 +80,8 @@ class Lead(NamedTuple):
 
 def widened(lower: float, estimate: float, residual_z: float, factor: float) -> float:
     """Draw the lower end further down where neighbours err alike: there is signal that no learner caught."""
-    return min(lower, estimate - factor * (estimate - lower)) if residual_z > ERR_ALIKE else lower
+    begun = float(np.clip(residual_z - ERR_ALIKE + 1.0, 0.0, 1.0))
+    return min(lower, estimate - (1.0 + begun * (factor - 1.0)) * (estimate - lower))
 
 
 def growth_of_lead(errors: Sequence[Floats], of_baseline: Floats, standard_error: Callable[[Floats], float]) -> float:

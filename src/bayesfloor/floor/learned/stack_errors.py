@@ -1,7 +1,7 @@
 """Errors of the stack's probabilities: row by row, by class, and among neighbours.
 
 - `middle_error`: between the error as labels show it and as the probabilities themselves expect it.
-- `errors_by_class`: one class against the rest, and one against another.
+- `mean_errors_by_class`: one class against the rest, and one against another.
 - `posterior_bounds`, `residual_test`: spanning trees in the space of the probabilities bound the floor from there, and
   those in the space of the features show whether neighbours err alike.
 """
@@ -76,6 +76,13 @@ def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Fl
     return against_rest, (wrong + wrong.T) / np.where(both > 0, both, 1.0)
 
 
+def mean_errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the means of `errors_by_class` over the deals, the first axis of the probabilities."""
+    of_deals = [errors_by_class(of_deal, codes, weights) for of_deal in q]
+    against_rest, in_pairs = (np.mean(each, axis=0) for each in zip(*of_deals, strict=True))
+    return against_rest, in_pairs
+
+
 def posterior_bounds(
     q: Floats, codes: Ints, n_jobs: int | None, seed: int, groups: Ints | None = None
 ) -> tuple[float, float]:
@@ -128,10 +135,12 @@ def residual_test(
     ----------
     X : ndarray of shape (n, d)
         The points.
-    codes, q
-        As for `posterior_bounds`.
-    folds : ndarray of shape (n,)
-        The fold of each row.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+    q : ndarray of shape (n_deals, n, n_classes)
+        Probabilities in each deal.
+    folds : ndarray of shape (n_deals, n)
+        The fold of each row in each deal.
     n_jobs, seed
         As for `posterior_bounds`.
     groups : ndarray of shape (n,) or None, default=None
@@ -142,12 +151,30 @@ def residual_test(
     Returns
     -------
     float
-        Approximately standard normal if nothing was missed; large if something was.
+        Approximately standard normal if nothing was missed, of several deals the mean, which varies less; large if
+        something was.
     """
-    residuals = np.eye(q.shape[1])[codes] - q
-    weight = np.ones(len(q)) if sample_weight is None else sample_weight
-    residuals *= weight[:, np.newaxis]
     points, _ = standardised(X, X[:0])
+    weight = np.ones(len(points)) if sample_weight is None else sample_weight
+    of_deals = [
+        _residual_z(points, codes, of_deal, own, n_jobs, seed, groups, weight)
+        for of_deal, own in zip(q, folds, strict=True)
+    ]
+    return float(np.mean(of_deals))
+
+
+def _residual_z(
+    points: Floats,
+    codes: Ints,
+    q: Floats,
+    folds: Ints,
+    n_jobs: int | None,
+    seed: int,
+    groups: Ints | None,
+    weight: Floats,
+) -> float:
+    """Test one deal; see `residual_test`."""
+    residuals = (np.eye(q.shape[1])[codes] - q) * weight[:, np.newaxis]
     total = variance = of_groups = 0.0
     for fold in range(int(folds.max()) + 1):
         rows = np.flatnonzero(folds == fold)

@@ -17,9 +17,10 @@ class Stack:
 
     Attributes
     ----------
-    predicted : ndarray of shape (n_views, n, …)
-        Logarithms of the probabilities of the classes, or numbers; NaN where there are none.
-    weights : ndarray of shape (n_folds, n_learners)
+    predicted : ndarray of shape (n_deals, n_views, n, …)
+        Logarithms of the probabilities of the classes, or numbers; NaN where there are none. Views of one deal are of
+        models that share no training rows.
+    weights : ndarray of shape (n_deals * n_folds, n_learners)
         Weights of the learners; 0 for those left out.
     """
 
@@ -28,11 +29,20 @@ class Stack:
 
     def take(self, rows: Ints, folds: Ints) -> "Stack":
         """Keep some of the rows, and the weights of their folds."""
-        return Stack(self.predicted[:, rows], self.weights[np.unique(folds[rows])])
+        return Stack(self.predicted[:, :, rows], self.weights[np.unique(folds[rows])])
+
+    def joined(self, other: "Stack") -> "Stack":
+        """Add the deals of another stack of the same rows."""
+        return Stack(np.concatenate([self.predicted, other.predicted]), np.concatenate([self.weights, other.weights]))
+
+    @property
+    def models(self) -> Floats:
+        """The predictions of each model, whichever deal it is of: an array of shape (n_deals * n_views, n, …)."""
+        return self.predicted.reshape(-1, *self.predicted.shape[2:])
 
 
 def fit_stacks(fitted: CrossFit, target: Target, seed: int, pool: WorkerPool) -> list[Stack]:
-    """Fit one stack for each size and fold.
+    """Fit one stack for each size and fold of one deal.
 
     Which learners take part in the stack for a fold, and with which weights, is decided by rows of the other folds
     alone, as models predict them that have not seen the fold: see `unseen`. In time, they are rows of earlier folds. A
@@ -57,5 +67,5 @@ def fit_stacks(fitted: CrossFit, target: Target, seed: int, pool: WorkerPool) ->
             weights[fold], offset = fits[size, fold]
             used = np.flatnonzero(weights[fold])
             combined[:, rows] = target.combined(predicted[used][:, :, rows], weights[fold, used], offset)
-        stacks.append(Stack(combined, weights))
+        stacks.append(Stack(combined[np.newaxis], weights))
     return stacks

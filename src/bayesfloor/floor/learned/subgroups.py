@@ -116,9 +116,9 @@ def subgroup_floors(
     SubgroupFloors
     """
     codes, n_groups = rows.codes, len(by.names)
-    errors = [(stack.predicted.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
+    errors = [(stack.models.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
     if whole.q is not None:
-        errors[0] = (whole.q.argmax(axis=1) != codes).astype(np.float64)
+        errors[0] = (whole.q.argmax(axis=-1) != codes).mean(axis=0)
     weights = rows.weights
     unseen = np.zeros(len(codes), bool) if is_unseen is None else is_unseen
     arm_of_rows = whole.reached - whole.reached_interval[0]
@@ -265,7 +265,7 @@ def _trust(part: _Part, own: Ints, stacks: list[Stack], in_time: bool) -> float:
     much more often the stack is right than one with the same answers in another order.
     """
     largest, smallest = (
-        part.weighted(np.mean([part.beyond_chance(view[own].argmax(axis=-1)) for view in stack.predicted], axis=0))
+        part.weighted(np.mean([part.beyond_chance(model[own].argmax(axis=-1)) for model in stack.models], axis=0))
         for stack in (stacks[0], stacks[-1])
     )
     lead = float(largest.mean())

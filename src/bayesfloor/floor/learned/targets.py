@@ -39,7 +39,7 @@ N_BEST = 14
 MOST_ROWS = 4000
 #: Ridge penalty that draws weights to equal shares and offsets to 0, in rows; of numbers, in rows of the variance that
 #: the best learner leaves.
-_RIDGE = 4.0
+_RIDGE = 15.0
 #: Standard deviations of the training targets beyond their range that a prediction may lie: extrapolations are held
 #: back, as one of them can cost more than all other rows.
 BEYOND = 1.0
@@ -109,6 +109,9 @@ class Target(Protocol):
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
         """Combine the predictions of learners."""
 
+    def losses(self, predicted: Floats) -> Floats:
+        """Return what each row loses, wrong or right, or the square of what it is off by."""
+
 
 class ClassTarget:
     """Classes.
@@ -177,6 +180,11 @@ class ClassTarget:
         total = np.einsum("m,mvnk->vnk", weights, predicted.astype(np.float64)) + offset
         return log_softmax(total, axis=-1)
 
+    def losses(self, predicted: Floats) -> Floats:
+        """Return 1 where the most probable class is a wrong one."""
+        wrong = (predicted.argmax(axis=-1) != self.codes).astype(np.float64)
+        return wrong if self.weight is None else self.weight * wrong
+
 
 class NumberTarget:
     """Numbers.
@@ -216,6 +224,10 @@ class NumberTarget:
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
         """Return the weighted sum."""
         return np.einsum("m,mvn->vn", weights, predicted.astype(np.float64)) + offset
+
+    def losses(self, predicted: Floats) -> Floats:
+        """Return squared errors."""
+        return np.asarray(self.weight * (self.y - predicted) ** 2)
 
 
 def _mean(values: NDArray[Any], weight: Floats | None) -> Any:

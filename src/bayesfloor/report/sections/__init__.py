@@ -9,7 +9,7 @@
 - `gap`: a model of the reader's
 - `classes`, `costs`, `subgroups`: of classes alone
 - `noise`: of numbers alone
-- `suspects`: rows that look like another class, or whose number does not fit
+- `suspects`: rows whose label is hard to believe, or whose number does not fit
 - `data`: the data, and a search for features
 - `notes`: findings, the models tried, how to read a report and make it again
 """
@@ -29,7 +29,7 @@ from bayesfloor.report.sections.noise import Noise
 from bayesfloor.report.sections.notes import Again, Findings, Learners, Reading
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.sections.subgroups import Subgroups
-from bayesfloor.report.sections.suspects import LookAlikes, OddRows
+from bayesfloor.report.sections.suspects import OddNumbers, WrongLabels
 
 #: Name and version of the layout of the summary, as in cli/schemas.json.
 SCHEMA = "bayesfloor/summary/1"
@@ -51,10 +51,10 @@ def sections_for(task: str, metric: str) -> list[Section[Any]]:
     """
     closing = [Features(), Data(), Learners(), Reading(), Again()]
     if task == "regression":
-        return [Answer(), Floor(), Gap(), Findings(), Curve(), Noise(), OddRows(), *closing]
+        return [Answer(), Floor(), Gap(), Findings(), Curve(), Noise(), OddNumbers(), *closing]
     # an error says little of rare classes; another metric was asked for, and comes first
     floor = [Rare(), Floor(), Gap()] if metric == "error" else [Floor(), Gap(), Rare()]
-    of_classes = [Subgroups(), Classes(), Pairs(), LookAlikes(), Tree()]
+    of_classes = [Subgroups(), Classes(), Pairs(), WrongLabels(), Tree()]
     return [Answer(), *floor, Costs(), Findings(), Curve(), *of_classes, *closing]
 
 

@@ -174,11 +174,11 @@ class Curve(Section[Any]):
         metric: MetricFloor = facts.figures.headline
         assert facts.verdict.limit is not None  # models were trained
         curve = metric.curve
-        sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
+        sizes = np.geomspace(curve.size.min(), _AHEAD * curve.size.max(), 60)
         points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
         shown = {
             "points": [{"size": size, "value": value} for size, value in points],
-            "line": [[float(size), float(value)] for size, value in zip(sizes, curve.at(sizes), strict=True)],
+            "line": [[float(size), float(value)] for size, value in zip(sizes, metric.curve_at(sizes), strict=True)],
             "limit": metric.estimate,
             "low": metric.interval[0],
             "high": metric.interval[1],

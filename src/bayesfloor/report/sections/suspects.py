@@ -1,22 +1,26 @@
-"""Rows to look at: they look like another class, or have a number that does not fit."""
+"""Rows to look at: their label is hard to believe, or their number does not fit."""
 
 import math
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from bayesfloor.floor.learned.suspicious import SuspiciousRows
 from bayesfloor.report.blocks import Block, Paragraph, Summary, TextTable
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import in_text
 from bayesfloor.report.sections.section import F, Facts, Section
 from bayesfloor.report.source import Source
-from bayesfloor.runtime.text import figure
+from bayesfloor.runtime.text import counted, csv_text, exact_percent, figure, unique_names
 
 #: Columns shown beside a row to look at, at the most.
 _MOST_COLUMNS = 8
-#: Rows most like an odd one whose values are listed.
-_MOST_ALIKE = 5
+#: Rows that are shown with their values, at the most: as many as somebody goes through by hand.
+MOST_CARDS = 60
+#: Bytes of the table that the page holds for download, at the most.
+_MOST_BYTES = 40_000
 #: Rows that the page shows at once; each is a card with a table of its own.
 _FIRST_CARDS = 6
 #: Values in which two rows differ that a card shows at once.
@@ -41,87 +45,113 @@ class Suspects(Section[F]):
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Prepare a card for each row."""
-        return {"suspects": cards_of(summary["suspects"]), "first_suspects": _FIRST_CARDS}
+        text = rows_as_csv(summary["suspects"]).encode()
+        link = f"data:text/csv;charset=utf-8;base64,{b64encode(text).decode()}" if len(text) <= _MOST_BYTES else None
+        return {"suspects": cards_of(summary["suspects"]), "first_suspects": _FIRST_CARDS, "rows_link": link}
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         raise NotImplementedError
 
 
-class LookAlikes(Suspects[ClassFigures]):
-    """Rows that look like another class."""
+class WrongLabels(Suspects[ClassFigures]):
+    """Rows whose label is hard to believe: by models, or by spanning trees where none was trained."""
 
     meaning = (
-        "Both ends of tree edges between classes: rows that look alike and are labelled differently. The first "
-        "of each two has neighbours that speak for the other's label. Some are label errors; others are what "
-        "makes the floor."
+        "Models that had not seen these rows find their labels unlikely, and the suggested ones likely. Labels are "
+        "listed that are rather wrong than right. Classes that overlap give unlikely labels too, and nothing tells "
+        "these from mistakes: that is what the range of the number of wrong labels is for. With fast, nothing is "
+        "trained, and rows are listed whose neighbours in spanning trees speak for another label."
     )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
-        """List the rows, the most suspicious first, each with the row of the other class that is nearest."""
-        source, at = facts.source, facts.figures.tree_rows
-        labels = source.problem.classes[source.problem.codes]
-        found = facts.figures.look_alikes
-        ends = [(int(at[each.row]), int(at[each.other])) for each in found]
+        """List the rows, the most doubtful first, each with the row of the other class that is nearest."""
+        source, learned = facts.source, facts.figures.learned
+        if learned is None:
+            at = facts.figures.tree_rows
+            found = [
+                (int(at[each.row]), int(at[each.other]), str(source.problem.classes[each.looks_like]), each.score)
+                for each in facts.figures.look_alikes
+            ]
+            note = (
+                "Rows that look alike and are labelled differently. The first one's neighbours speak for the second's "
+                "label."
+            )
+            if not found:
+                note = "No row has neighbours that speak for another label."
+            return {"suspects": self._of(source, found, note, None)}
+        suspicious = learned.suspicious
+        found = [
+            (int(row), _beside(source, near, label), str(label), float(score))
+            for row, near, label, score in zip(
+                suspicious.row, suspicious.neighbours[:, 0], suspicious.suggested, suspicious.score, strict=True
+            )
+        ]
+        return {"suspects": self._of(source, found, _note_on_labels(suspicious), suspicious)}
+
+    def _of(
+        self,
+        source: Source,
+        found: Sequence[tuple[int, int, str, float]],
+        note: str,
+        suspicious: SuspiciousRows | None,
+    ) -> Summary:
+        labels, X = source.problem.classes[source.problem.codes], source.problem.X
         own = [
             {
                 "label": str(labels[row]),
-                "looks_like": str(source.problem.classes[each.looks_like]),
-                "score": each.score,
+                "looks_like": looks_like,
+                "score": score,
                 "other_label": str(labels[other]),
-                "distance": each.distance,
+                "distance": float(np.linalg.norm(X[row] - X[other])),
             }
-            for each, (row, other) in zip(found, ends, strict=True)
+            for row, other, looks_like, score in found
         ]
-        note = (
-            "Rows that look alike and are labelled differently. The first one's neighbours speak for the second's "
-            "label."
-        )
-        if not found:
-            note = "No row has neighbours that speak for another label."
-        return {"suspects": _suspects(source, ends, own, note)}
+        ends = [(row, other) for row, other, _, _ in found]
+        labelled = [(str(labels[row]), looks_like) for row, _, looks_like, _ in found]
+        return _suspects(source, ends, own, note, labelled, suspicious)
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         cells = [
-            (str(each["row"]), each["label"], str(each["other_row"]), each["other_label"], f"{each['distance']:.3g}")
+            (str(each["row"]), each["label"], each["looks_like"], f"{each['score']:.2f}", str(each["other_row"]))
             for each in rows
         ]
-        return TextTable((word, "label", f"looks like {word}", "labelled", "distance"), cells, (1, 3))
+        return TextTable((word, "label", "suggested", "score", f"looks like {word}"), cells, (1, 2))
 
 
-class OddRows(Suspects[NumberFigures]):
-    """Rows whose number fits least with that of rows like them."""
+class OddNumbers(Suspects[NumberFigures]):
+    """Rows whose number is farther from what models predict than noise explains."""
 
     meaning = (
-        "Each is compared with the rows nearest to it. The figure is how far its value is from theirs, in "
-        "standard deviations of such differences."
+        "Models that had not seen these rows predict another number, and the rows nearest to each have other numbers "
+        "too. The figure is how far its value is from both, in standard deviations of the noise there."
     )
 
     def data(self, facts: Facts[NumberFigures]) -> Summary:
         """List the rows, the oddest first, each with the row that is most like it."""
-        source, odd, y = facts.source, facts.figures.learned.odd_rows, facts.source.problem.y
-        ends = [(int(row), int(near[0])) for row, near in zip(odd.row, odd.neighbours, strict=True)]
+        source, odd, y = facts.source, facts.figures.learned.suspicious, facts.source.problem.y
+        near = [[int(each) for each in some if each >= 0] for some in odd.neighbours]
+        ends = [(int(row), some[0]) for row, some in zip(odd.row, near, strict=True)]
         own = [
             {
                 "label": number_text(y[row]),
                 "value": float(y[row]),
-                "predicted": float(odd.predicted[place]),
-                "neighbours_mean": float(odd.neighbours_mean[place]),
+                "predicted": float(odd.suggested[place]),
+                "neighbours_mean": float(y[near[place]].mean()),
                 "score": float(odd.z[place]),
                 "other_label": number_text(y[other]),
-                "alike": [
-                    {"row": int(source.rows[each]), "value": float(y[each])}
-                    for each in odd.neighbours[place, :_MOST_ALIKE].tolist()
-                ],
+                "alike": [{"row": int(source.rows[each]), "value": float(y[each])} for each in near[place]],
             }
             for place, (row, other) in enumerate(ends)
         ]
+        name = in_text(source.target)
         note = (
-            f"Rows whose {in_text(source.target)} fits least with that of the rows most like them, beside the one that "
-            "is most alike. Some are mistakes in the data; others are what the noise is made of."
+            f"Rows whose {name} is farther from what models predict, and from that of the rows most like them, than "
+            "noise explains, beside the one that is most alike. Mistakes smaller than the noise cannot be seen."
         )
         if not ends:
-            note = "No row has a value that does not fit with those of the rows around it."
-        return {"suspects": _suspects(source, ends, own, note)}
+            note = f"No row has a {name} that is farther from what models predict than the noise explains."
+        labelled = [(float(y[row]), float(f"{each:.6g}")) for (row, _), each in zip(ends, odd.suggested, strict=True)]
+        return {"suspects": _suspects(source, ends, own, note + _untested(odd), labelled, odd)}
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         cells = [
@@ -140,11 +170,55 @@ class OddRows(Suspects[NumberFigures]):
         return TextTable(headings, cells, ())
 
 
-def _suspects(source: Source, ends: Sequence[tuple[int, int]], own: Sequence[Summary], note: str) -> Summary:
-    """List pairs of rows with their own figures, and the values of some columns."""
-    columns = _columns_that_differ(source, ends)
+def _note_on_labels(found: SuspiciousRows) -> str:
+    """Say what is listed, and how many labels may be wrong."""
+    low, high = (counted(round(end)) for end in found.n_wrong_interval)
+    tested = f"{counted(found.n_tested)} labels tested"
+    if not len(found):
+        if round(found.n_wrong_interval[1]) == 0:
+            return f"No label stands out: models agree with the {tested}." + _untested(found)
+        return (
+            f"No label stands out. Of the {tested}, up to {high} may be wrong: where classes overlap, wrong labels and "
+            "rows that may be either cannot be told apart." + _untested(found)
+        )
+    return (
+        "Models that had not seen these rows find their labels rather wrong than right. Beside each stands the row of "
+        f"the suggested class that is most like it. Of the {tested}, about {counted(round(found.n_wrong))} are wrong "
+        f"({exact_percent(found.confidence)} range {low} to {high}): where classes overlap, wrong labels and rows that "
+        "may be either cannot be told apart." + _untested(found)
+    )
+
+
+def _untested(found: SuspiciousRows) -> str:
+    """Say how many rows were not tested, and cannot be listed."""
+    n_left = found.n_samples - found.n_tested
+    return f" The other {counted(n_left)} rows were not tested." if n_left else ""
+
+
+def _beside(source: Source, near: int, label: Any) -> int:
+    """Return the nearest tested row of a class, or its first row where none was tested."""
+    if near >= 0:
+        return int(near)
+    problem = source.problem
+    return int(np.flatnonzero(problem.classes[problem.codes] == label)[0])
+
+
+def _suspects(
+    source: Source,
+    ends: Sequence[tuple[int, int]],
+    own: Sequence[Summary],
+    note: str,
+    labelled: Sequence[tuple[Any, Any]],
+    suspicious: SuspiciousRows | None,
+) -> Summary:
+    """List pairs of rows with their own figures and the values of some columns; and all rows with all values.
+
+    `labelled` has the label of each, and what is suggested instead.
+    """
+    shown = ends[:MOST_CARDS]
+    columns = _columns_that_differ(source, shown)
     rows = []
-    for (row, other), each in zip(ends, own, strict=True):
+    for (row, other), each in zip(shown, own, strict=False):
         values, other_values = source.values(row), source.values(other)
         own_values = {"values": [values[column] for column in columns]}
         own_values["other_values"] = [other_values[column] for column in columns]
@@ -152,13 +226,43 @@ def _suspects(source: Source, ends: Sequence[tuple[int, int]], own: Sequence[Sum
     of_columns = ""
     if len(columns) < len(source.columns) and ends:
         of_columns = f"Of {len(source.columns)} columns, the {len(columns)} in which such rows differ most are shown."
+    if len(ends) > len(shown):
+        note += f" The first {len(shown)} of {counted(len(ends))} are shown."
+    listed = [
+        [int(source.rows[row]), *source.values(row), *labels, round(each["score"], 4)]
+        for (row, _), each, labels in zip(ends, own, labelled, strict=True)
+    ]
+    names = [source.row_word, *source.columns, source.target, "suggested", "score"]
     return {
         "columns": [source.columns[column] for column in columns],
         "columns_note": of_columns,
         "row_word": source.row_word,
         "rows": rows,
         "note": note,
+        "n_wrong": None if suspicious is None else _number_wrong(suspicious),
+        "table": {"columns": unique_names(names), "rows": listed},
     }
+
+
+def _number_wrong(found: SuspiciousRows) -> Summary:
+    low, high = found.n_wrong_interval
+    counts = {"n_tested": found.n_tested, "n_samples": found.n_samples}
+    return {"estimate": found.n_wrong, "low": low, "high": high} | counts
+
+
+def rows_as_csv(suspects: Summary) -> str:
+    """Write all rows to look at as CSV, with all columns as the file has them, the label and what is suggested.
+
+    Parameters
+    ----------
+    suspects : dict
+        The part "suspects" of a summary.
+
+    Returns
+    -------
+    str
+    """
+    return csv_text(suspects["table"]["columns"], suspects["table"]["rows"])[0]
 
 
 def _columns_that_differ(source: Source, ends: Sequence[tuple[int, int]]) -> list[int]:

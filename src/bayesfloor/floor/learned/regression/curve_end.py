@@ -59,6 +59,12 @@ class Points(NamedTuple):
     averaged: Floats
     is_product: np.ndarray
 
+    def of_largest(self) -> "Points":
+        """Return the error and the product at the largest size."""
+        kept = np.array([0, int(np.argmax(self.is_product))])
+        rest = (each[kept] for each in (self.size, self.averaged, self.is_product))
+        return Points(self.mean[kept], self.covariance[np.ix_(kept, kept)], *rest)
+
 
 def _cauchy_nodes(n: int) -> Floats:
     """Return points of equal probability of a half-Cauchy distribution, within `MOST_EXCESS`."""

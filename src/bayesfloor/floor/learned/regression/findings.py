@@ -106,14 +106,15 @@ def find_in_numbers(
     if beats and not summary.n_pairs:
         yield from _find_in_curve(summary, sizes)
     yield from find_rise("squared error", by_size, by_size, summary.covariance, sizes)
-    squares = np.sort(rows.weight * ((rows.y - rows.predicted[0]) ** 2).mean(axis=0))[::-1]
+    squares = np.sort(rows.weight * ((rows.y - rows.predicted[0]) ** 2).mean(axis=(0, 1)))[::-1]
     n_half = int(np.searchsorted(np.cumsum(squares), 0.5 * squares.sum())) + 1
     is_ruled = summary.freedom < FEW_DEGREES and n_half < FEW_ROWS * len(squares)
     if is_ruled and summary.reached.mean > LEAST_ERROR:
         yield Finding(
             "BF053",
             f"{n_half} of {len(squares)} rows make up half of the squared error: R² and RMSE are ruled by them.",
-            "Look at MAE, which they rule less, and at these rows (odd_rows). A logarithm of y may be easier to judge.",
+            "Look at MAE, which they rule less, and at these rows (suspicious). A logarithm of y may be easier to "
+            "judge.",
         )
     lowest, highest = int(profile.sd.argmin()), int(profile.sd.argmax())
     if profile.p_value < UNEVEN_LEVEL and profile.sd[highest] > UNEVEN * profile.sd[lowest]:

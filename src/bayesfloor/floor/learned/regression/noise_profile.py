@@ -6,15 +6,19 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from bayesfloor.floor.learned.regression.residuals import TestedRows
-from bayesfloor.floor.learned.regression.result import NoiseProfile, OddRows
-from bayesfloor.learn.nearest import nearest_rows
+from bayesfloor.floor.learned.regression.result import NoiseProfile
+from bayesfloor.floor.learned.suspicious import (
+    MOST_LISTED,
+    SuspiciousRows,
+    doubt_numbers,
+    list_rows,
+    nearest_others,
+)
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Most bins of the noise profile, and the fewest rows in each.
 MOST_BINS, BIN_ROWS = 10, 40
-#: Odd rows that are shown, rows that are looked at for them, and neighbours of each.
-N_ODD, N_CANDIDATES, N_NEAREST = 20, 200, 5
-#: Standard deviations from which a row is odd.
+#: Standard deviations from the prediction below which no row is compared with its neighbours.
 ODD = 2.5
 
 
@@ -36,8 +40,9 @@ def noise_profile(tested: TestedRows, share: float, confidence: float, n_samples
     -------
     NoiseProfile
     """
-    predicted = tested.predicted[0].mean(axis=0)
-    of_rows = predicted, tested.y - predicted, tested.weight, tested.clusters
+    predicted = tested.predicted[0].mean(axis=(0, 1))
+    squares = ((tested.y - tested.predicted[0]) ** 2).mean(axis=(0, 1))
+    of_rows = predicted, squares, tested.weight, tested.clusters
     found = profile_of_residuals(*of_rows, share=share, confidence=confidence, n_samples=n_samples)
     return replace(
         found,
@@ -50,7 +55,7 @@ def noise_profile(tested: TestedRows, share: float, confidence: float, n_samples
 
 def profile_of_residuals(
     predicted: Floats,
-    residuals: Floats,
+    squares: Floats,
     weight: Floats,
     clusters: Ints | None = None,
     *,
@@ -62,8 +67,8 @@ def profile_of_residuals(
 
     Parameters
     ----------
-    predicted, residuals : ndarray of shape (n,)
-        What was predicted for rows by models that had not seen them, and how far the rows are above that.
+    predicted, squares : ndarray of shape (n,)
+        What was predicted for rows by models that had not seen them, and the squares of how far the rows are off.
     weight : ndarray of shape (n,)
         What each row counts.
     clusters : ndarray of shape (n,) or None, default=None
@@ -79,8 +84,7 @@ def profile_of_residuals(
     -------
     NoiseProfile
     """
-    squares = residuals**2
-    order = np.lexsort((residuals, predicted))
+    order = np.lexsort((squares, predicted))
     n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
     reach = float(ndtri(0.5 + 0.5 * confidence))
     low, high, counts, variance, relative = [], [], [], [], []
@@ -112,8 +116,8 @@ def profile_of_residuals(
     )
 
 
-def odd_rows(tested: TestedRows, profile: NoiseProfile) -> OddRows:
-    """Return the rows whose y is far from the prediction, and on the same side far from that of their neighbours.
+def suspicious_numbers(tested: TestedRows, profile: NoiseProfile) -> SuspiciousRows:
+    """List the rows whose y is far from the prediction, and on the same side far from that of their neighbours.
 
     Parameters
     ----------
@@ -124,33 +128,36 @@ def odd_rows(tested: TestedRows, profile: NoiseProfile) -> OddRows:
 
     Returns
     -------
-    OddRows
+    SuspiciousRows
     """
-    predicted = tested.predicted[0].mean(axis=0)
-    sd = np.maximum(profile.at(tested.centre + tested.scale * predicted) / tested.scale, 1e-12)
+    predicted = tested.predicted[0].mean(axis=(0, 1))
+    sd = np.maximum(_usual_noise(tested, predicted, profile), 1e-12)
     z = (tested.y - predicted) / sd
-    some = np.lexsort((tested.y, predicted, -np.abs(z)))[:N_CANDIDATES]
-    n_nearest = min(N_NEAREST, len(z) - 1)
-    nearest = nearest_rows(tested.points, tested.points[some], n_nearest + 1)
-    # a row is nearest to itself, unless others are equal to it
-    is_self = nearest == some[:, np.newaxis]
-    is_self[~is_self.any(axis=1), -1] = True
-    nearest = nearest[~is_self].reshape(len(some), n_nearest)
-    around = tested.y[nearest].mean(axis=1)
-    of_neighbours = (tested.y[some] - around) / (sd[some] * (1.0 + 1.0 / n_nearest) ** 0.5)
-    both: Floats = np.where(
-        np.sign(of_neighbours) == np.sign(z[some]),
-        np.sign(z[some]) * np.minimum(np.abs(of_neighbours), np.abs(z[some])),
-        0.0,
+    some = np.lexsort((tested.y, predicted, -np.abs(z)))[:MOST_LISTED]
+    some = some[np.abs(z[some]) >= ODD]
+    nearest = nearest_others(tested.points, some, np.arange(len(z)))
+    spread = sd[some] * (1.0 + 1.0 / nearest.shape[1]) ** 0.5
+    of_neighbours = (tested.y[some] - tested.y[nearest].mean(axis=1)) / spread
+    agree = np.sign(of_neighbours) == np.sign(z[some])
+    seen = np.zeros(len(z))
+    seen[some] = np.where(agree, np.sign(z[some]) * np.minimum(np.abs(of_neighbours), np.abs(z[some])), 0.0)
+    return list_rows(
+        doubt_numbers(z, profile.confidence, seen=seen),
+        tested.centre + tested.scale * tested.y,
+        tested.centre + tested.scale * predicted,
+        tested.points,
+        tested.given,
+        n_samples=profile.n_samples,
+        confidence=profile.confidence,
+        of_suggested=False,
     )
-    order = np.argsort(-np.abs(both), kind="stable")
-    order = order[np.abs(both[order]) >= ODD][:N_ODD]
-    chosen = some[order]
-    return OddRows(
-        row=tested.given[chosen],
-        y=tested.centre + tested.scale * tested.y[chosen],
-        predicted=tested.centre + tested.scale * predicted[chosen],
-        neighbours_mean=tested.centre + tested.scale * around[order],
-        z=both[order],
-        neighbours=tested.given[nearest[order]],
-    )
+
+
+def _usual_noise(tested: TestedRows, predicted: Floats, profile: NoiseProfile) -> Floats:
+    """Return the deviation of the noise at each row, from medians in the bins of the profile."""
+    bins = np.array_split(np.lexsort((tested.y, predicted)), len(profile.sd))
+    sizes = np.abs(tested.y - predicted)
+    usual = np.array([float(np.median(sizes[rows])) for rows in bins]) / float(ndtri(0.75))
+    usual = np.where(usual > 0.0, usual, profile.sd / tested.scale)
+    middles = [0.5 * (float(predicted[rows[0]]) + float(predicted[rows[-1]])) for rows in bins]
+    return np.asarray(np.interp(predicted, middles, usual))

@@ -150,18 +150,18 @@ class Draws(NamedTuple):
 
 
 def draw_means(
-    residuals: list[Floats], y: Floats, weight: Floats, edges: list[Edges], clusters: Ints | None, seed: int
+    residuals: list[Floats], y: Floats, weight: Floats, edges: list[list[Edges]], clusters: Ints | None, seed: int
 ) -> Draws:
     """Compute squared errors and products of neighbours, and how both vary together.
 
     Parameters
     ----------
-    residuals : list of ndarray of shape (n_views, n)
+    residuals : list of ndarray of shape (n_deals, n_views, n)
         At each training size.
     y, weight : ndarray of shape (n,)
         Targets, and what each row counts.
-    edges : list of Edges
-        Kinds of edges.
+    edges : list of list of Edges
+        Kinds of edges, for each deal.
     clusters : ndarray of shape (n,) or None
         Rows that vary together; they are drawn together.
     seed : int
@@ -183,22 +183,23 @@ def draw_means(
     total = mass.sum(axis=1)
     mean = mass @ y / total
     variance = mass @ y**2 / total - mean**2
-    errors = np.column_stack([mass @ (r**2).mean(axis=0) for r in residuals]) / (total * variance)[:, np.newaxis]
+    errors = np.column_stack([mass @ (r**2).mean(axis=(0, 1)) for r in residuals]) / (total * variance)[:, np.newaxis]
     products = []
     for kind in edges:
-        both = np.column_stack([(r[:, kind.i] * r[:, kind.j]).mean(axis=0) for r in residuals])
         sums, shares = np.zeros((len(drawn), len(residuals))), np.zeros(len(drawn))
-        step = max(_AT_ONCE // len(drawn), 1)
-        for first in range(0, len(kind.i), step):
-            some = slice(first, first + step)
-            i, j = kind.i[some], kind.j[some]
-            of_edges = halves[:, i] * halves[:, j]
-            if clusters is not None:
-                within = np.flatnonzero(clusters[i] == clusters[j])
-                of_edges[:, within] = drawn[:, i[within]]  # an edge within a cluster is drawn with it, once
-            of_edges *= kind.share[some]
-            sums += of_edges @ both[some]
-            shares += of_edges.sum(axis=1)
+        for deal, of_deal in enumerate(kind):
+            both = np.column_stack([(r[deal][:, of_deal.i] * r[deal][:, of_deal.j]).mean(axis=0) for r in residuals])
+            step = max(_AT_ONCE // len(drawn), 1)
+            for first in range(0, len(of_deal.i), step):
+                some = slice(first, first + step)
+                i, j = of_deal.i[some], of_deal.j[some]
+                of_edges = halves[:, i] * halves[:, j]
+                if clusters is not None:
+                    within = np.flatnonzero(clusters[i] == clusters[j])
+                    of_edges[:, within] = drawn[:, i[within]]  # an edge within a cluster is drawn with it, once
+                of_edges *= of_deal.share[some]
+                sums += of_edges @ both[some]
+                shares += of_edges.sum(axis=1)
         products.append(sums / (np.maximum(shares, 1e-300) * variance)[:, np.newaxis])
     return Draws(errors, products)
 
@@ -218,14 +219,14 @@ class TestedRows(NamedTuple):
         Their targets, centred and scaled, and what each counts.
     centre, scale : float
         What y was centred and divided by.
-    predicted : list of ndarray of shape (n_views, n)
+    predicted : list of ndarray of shape (n_deals, n_views, n)
         What the stack predicts at each training size, the largest first, centred and scaled alike.
     sizes : ndarray
         Rows trained on at each size.
     points : ndarray of shape (n, d)
         The rows, standardised and scaled by the importances of features.
-    edges : list of Edges
-        Edges of spanning trees of the features as they are, of scaled ones, and between equal rows.
+    edges : list of list of Edges
+        Edges of spanning trees of the features as they are, of scaled ones, and between equal rows, for each deal.
     clusters : ndarray of shape (n,) or None
         Rows whose errors are alike.
     groups : ndarray of shape (n,) or None
@@ -240,7 +241,7 @@ class TestedRows(NamedTuple):
     predicted: list[Floats]
     sizes: Floats
     points: Floats
-    edges: list[Edges]
+    edges: list[list[Edges]]
     clusters: Ints | None
     groups: Ints | None
 
@@ -248,18 +249,19 @@ class TestedRows(NamedTuple):
 def tested_rows(learned: Learned, n_jobs: int | None, seed: int) -> TestedRows:
     """Gather what figures are made of."""
     plan, used = learned.plan, learned.used
-    tested, folds = plan.tested, learned.folds
+    tested = plan.tested
     weight = np.ones(len(tested)) if used.sample_weight is None else used.sample_weight[tested]
     weight = weight / weight.mean()
     groups = plan.groups if plan.has_own_groups else None
     points = _scaled_by_importance(learned, seed)
-    edges = [
-        tree_edges(used.X[tested], folds, weight, groups, n_jobs, seed),
-        tree_edges(points, folds, weight, groups, n_jobs, seed, is_scaled=True),
-        replicate_edges(known_of(used, tested), folds, weight, groups),
-    ]
-    if plan.copies_left_out:  # what is left of copies are those that differ: they tell nothing of the noise
-        edges[2] = edges[2].none()
+    known = known_of(used, tested)
+    edges: list[list[Edges]] = [[], [], []]
+    for folds in learned.folds:
+        edges[0].append(tree_edges(used.X[tested], folds, weight, groups, n_jobs, seed))
+        edges[1].append(tree_edges(points, folds, weight, groups, n_jobs, seed, is_scaled=True))
+        equal = replicate_edges(known, folds, weight, groups)
+        # what is left of copies are those that differ: they tell nothing of the noise
+        edges[2].append(equal.none() if plan.copies_left_out else equal)
     return TestedRows(
         given=plan.given[tested],
         y=used.y[tested],

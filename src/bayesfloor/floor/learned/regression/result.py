@@ -88,34 +88,6 @@ class NoiseProfile(
         return np.interp(np.asarray(predicted, np.float64), 0.5 * (self.low + self.high), self.sd)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OddRows(Result, says="z", rows="row y predicted neighbours_mean z"):
-    """Rows whose y fits least with their neighbours and with the stack, the oddest first.
-
-    `frame` has a row for each odd row.
-
-    Attributes
-    ----------
-    row : ndarray of shape (n_odd,)
-        Where they stand among the rows given.
-    y, predicted : ndarray of shape (n_odd,)
-        Their targets, and what the stack predicts.
-    neighbours_mean : ndarray of shape (n_odd,)
-        Mean target of their nearest rows.
-    z : ndarray of shape (n_odd,)
-        How far y is from both, on the same side, in standard deviations of the noise there: the smaller of the two.
-    neighbours : ndarray of shape (n_odd, k)
-        Their nearest rows among those given, the nearest first, where features are scaled by their importance.
-    """
-
-    row: Ints
-    y: Floats
-    predicted: Floats
-    neighbours_mean: Floats
-    z: Floats
-    neighbours: Ints
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RegressionFloor(StackFloor, omits="predicted"):
     """How much of a number can be predicted at all.
@@ -136,6 +108,8 @@ class RegressionFloor(StackFloor, omits="predicted"):
     n_samples, n_rows, n_features : int
         Rows given, rows used for training or tests, features. In an order of time, half of the rows used are tested; of
         more than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose y is farther from the prediction, and from their nearest rows, than noise explains.
     findings : tuple of Finding
         What a reader should know.
     seconds : float
@@ -146,8 +120,6 @@ class RegressionFloor(StackFloor, omits="predicted"):
         Where it lies.
     noise : NoiseProfile
         The noise by quantile of the prediction.
-    odd_rows : OddRows
-        Rows whose y fits least with their neighbours.
     predicted : ndarray of shape (n_samples,)
         What the stack predicts for each row given, by models that have not seen it; NaN where it was not tested.
     y_summary : TargetSummary
@@ -159,7 +131,6 @@ class RegressionFloor(StackFloor, omits="predicted"):
     noise_variance: float
     noise_variance_interval: Range
     noise: NoiseProfile
-    odd_rows: OddRows
     predicted: Floats
     y_summary: TargetSummary
     n_features: int

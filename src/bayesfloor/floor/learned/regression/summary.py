@@ -128,29 +128,32 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     variance = float(weight @ away**2 / len(y))
     of_mean = weight * away**2 / variance
     residuals = [y - predicted for predicted in tested.predicted]
-    losses = [weight * (r**2).mean(axis=0) / variance for r in residuals]
+    losses = [weight * (r**2).mean(axis=(0, 1)) / variance for r in residuals]
     # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
     reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
-    absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
+    absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=(0, 1)), weight)).mean(axis=(0, 1)) for r in residuals]
     absolute = level_of(absolutes[0], clusters, confidence)
 
-    averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in tested.predicted[1:]]
+    averages = [] if in_time else [y - p.mean(axis=1, keepdims=True) for p in tested.predicted[1:]]
     draws = draw_means([*residuals, *averages], y, weight, tested.edges, clusters, seed)
     relative = tested.sizes / tested.sizes[0]
-    averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in tested.predicted[1:]][: len(averages)])
+    averaged = np.array([1.0] * len(residuals) + [float(p.shape[1]) for p in tested.predicted[1:]][: len(averages)])
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
-    n_pairs = len(tested.edges[2].i)
+    # pairs of equal rows in one fold, of which there are others in another deal
+    n_pairs = round(float(np.mean([len(equal.i) for equal in tested.edges[2]])))
     kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
     curve = end_of_curve(points, common=common, in_time=in_time)
-    slow = end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
+    # equal rows tell the noise at the largest size alone; of all sizes together the covariance is nearly singular
+    end = end_of_curve(points.of_largest(), common=common, in_time=in_time) if n_pairs else curve
+    slow = end if n_pairs else end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
-    estimate = curve.mean
-    lower = min(curve.quantile(tail), slow.quantile(tail))
-    upper = max(reached.interval(confidence)[1], curve.quantile(1.0 - tail))
+    estimate = end.mean
+    lower = min(end.quantile(tail), slow.quantile(tail))
+    upper = max(reached.interval(confidence)[1], end.quantile(1.0 - tail))
 
     lead = Lead.of(losses, of_mean, standard_error_of(clusters), in_time=in_time)
     surely = lead.surely

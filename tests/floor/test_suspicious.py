@@ -1,0 +1,248 @@
+"""Rows whose label or number models find hard to believe."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.datasets import make_blobs
+from sklearn.metrics import average_precision_score
+
+from bayesfloor import learned_floor, regression_floor
+from bayesfloor.floor.learned.suspicious import (
+    LISTED_LABEL,
+    doubt_labels,
+    doubt_numbers,
+    nearest_others,
+    noise_of,
+    one_way,
+    overlap_curve,
+)
+
+pytestmark = pytest.mark.usefixtures("coarse_curves")
+
+
+def overlapping(n, distance, rng, share=0.0):
+    """Two normal classes with their true probabilities, and a share of the labels turned round."""
+    codes = rng.integers(0, 2, n)
+    x = rng.standard_normal(n) + distance * (codes - 0.5)
+    p = 1.0 / (1.0 + np.exp(-distance * x))
+    wrong = rng.random(n) < share
+    noisy = share + (1.0 - 2.0 * share) * p
+    return np.column_stack([1.0 - noisy, noisy]), np.where(wrong, 1 - codes, codes), wrong
+
+
+@pytest.mark.parametrize("distance", [0.5, 2.0, 4.0])
+def test_the_curve_of_overlap_is_that_of_normal_classes(distance):
+    rng = np.random.default_rng(0)
+    q, codes, _ = overlapping(400_000, distance, rng)
+    rows = np.flatnonzero(q[:, 1] > 0.5)
+    rows = rows[np.argsort(-q[rows, 1])]
+    half = len(rows) // 2
+    of_sure, of_rest = (float((codes[some] != 1).mean()) for some in (rows[:half], rows[half:]))
+    assert np.interp(of_rest, *overlap_curve()) == pytest.approx(of_sure, abs=0.01)
+    # over both halves it is the error of the best rule
+    assert 0.5 * (of_sure + of_rest) == pytest.approx(norm.cdf(-distance / 2), abs=0.005)
+
+
+@pytest.mark.parametrize("distance", [1.0, 2.0, 3.0, 6.0])
+def test_overlap_alone_is_no_label_noise(distance):
+    """No label is wrong: few are said to be, and none is listed but by chance."""
+    found = [doubt_labels(*overlapping(1000, distance, np.random.default_rng(seed))[:2]) for seed in range(20)]
+    assert sum(each.interval[0] > 0.0 for each in found) <= 2
+    assert np.mean([each.n_wrong for each in found]) <= 30
+    assert np.mean([each.is_listed.sum() for each in found]) <= 4
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
+@pytest.mark.parametrize("distance", [3.0, 6.0])
+def test_wrong_labels_are_counted_and_listed(share, distance):
+    inside, recall = [], []
+    for seed in range(10):
+        q, codes, wrong = overlapping(1000, distance, np.random.default_rng(seed), share)
+        found = doubt_labels(q, codes)
+        inside.append(found.interval[0] <= wrong.sum() <= found.interval[1])
+        assert found.n_wrong == pytest.approx(wrong.sum(), abs=0.06 * len(codes))
+        if distance == 6.0:
+            assert wrong[found.is_listed].mean() > 0.8
+        recall.append(found.is_listed[wrong].mean())
+    assert sum(inside) >= 9
+    assert distance == 3.0 or np.mean(recall) > 0.7
+
+
+def test_labels_that_go_one_way_are_ranked_higher():
+    """Of two labels that are equally unlikely, the one of a kind that is often mistaken is the more doubtful."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 4, 2000)
+    wrong = (truth == 2) & (rng.random(2000) < 0.2)
+    codes = np.where(wrong, 3, truth)
+    other = rng.integers(0, 4, 2000)  # the model's second choice, of whatever class
+    q = np.full((2000, 4), 0.02)
+    q[np.arange(2000), other] += 0.1
+    q[np.arange(2000), truth] += 0.8
+    q /= q.sum(axis=1, keepdims=True)
+    weights = one_way(q, codes)
+    assert weights[2, 3] == weights.max() > 10
+    assert np.all(weights[[0, 1, 3]] < 3)
+    ranked = average_precision_score(wrong, doubt_labels(q, codes).z)
+    assert ranked >= average_precision_score(wrong, -q[np.arange(2000), codes])
+    assert ranked > 0.99
+
+
+def test_confusion_both_ways_leaves_the_order_to_the_probability():
+    q, codes, _ = overlapping(1000, 2.0, np.random.default_rng(3))
+    mirrored = np.vstack([q, q[:, ::-1]]), np.concatenate([codes, 1 - codes])
+    np.testing.assert_allclose(one_way(*mirrored), 1.0)
+    order = np.argsort(doubt_labels(*mirrored).z, kind="stable")
+    own = mirrored[0][np.arange(2000), mirrored[1]]
+    assert np.all(np.diff(own[order]) <= 1e-12)
+
+
+def test_classes_that_overlap_do_not_hide_a_mistake_in_another():
+    """Two classes are the same, one is far away, and has a row with the label of another."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(300) % 3
+    codes = np.where(truth > 0, rng.integers(1, 3, 300), 0)
+    codes[3] = 1
+    first = np.where(truth == 0, rng.uniform(0.9, 0.98, 300), 0.0)
+    first[3] = 0.97
+    share = rng.uniform(0.45, 0.55, 300)
+    q = np.column_stack([first, (1.0 - first) * share, (1.0 - first) * (1.0 - share)])
+    found = doubt_labels(q, codes)
+    assert np.flatnonzero(found.is_listed).tolist() == [3]
+
+
+def test_nothing_errs_and_nothing_is_listed():
+    codes = np.arange(100) % 4
+    found = doubt_labels(np.eye(4)[codes], codes)
+    assert (found.n_wrong, found.interval[0], found.is_listed.any()) == (0.0, 0.0, False)
+    assert found.interval[1] < 1e-6
+
+
+def test_no_rows():
+    found = doubt_labels(np.empty((0, 3)), np.empty(0, np.int64))
+    assert (len(found.score), found.n_wrong, found.interval) == (0, 0.0, (0.0, 0.0))
+
+
+def test_chances_sum_up_to_the_number_of_wrong_labels():
+    q, codes, _ = overlapping(800, 4.0, np.random.default_rng(0), 0.1)
+    found = doubt_labels(q, codes)
+    assert found.score.sum() == pytest.approx(found.n_wrong)
+    assert np.all(found.score[found.is_listed] >= LISTED_LABEL)
+
+
+@pytest.mark.parametrize(("name", "power"), [("normal", 2.0), ("laplace", 1.0)])
+def test_the_middle_of_residuals_tells_the_noise(name, power):
+    z = getattr(np.random.default_rng(0), name)(size=100_000)
+    found, scale = noise_of(z)
+    assert found == pytest.approx(power, rel=0.05)
+    assert scale == pytest.approx(2**0.5 if name == "normal" else 1.0, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["normal", "laplace", "uniform"])
+def test_noise_alone_is_rarely_listed(name):
+    rng = np.random.default_rng(0)
+    draw = getattr(rng, name)
+    spurious = [doubt_numbers(draw(size=500)).is_listed.sum() for _ in range(100)]
+    assert np.count_nonzero(spurious) <= 15
+    assert np.mean(spurious) < 0.3
+
+
+def test_numbers_far_off_are_listed():
+    rng = np.random.default_rng(0)
+    shares, power = [], []
+    for _ in range(20):
+        z = rng.standard_normal(500)
+        z[:10] = rng.choice([-1.0, 1.0], 10) * rng.uniform(6.0, 20.0, 10)
+        found = doubt_numbers(z)
+        shares.append(np.mean(np.flatnonzero(found.is_listed) >= 10))
+        power.append(found.is_listed[:10].mean())
+        assert found.interval[0] <= 10 <= found.interval[1]
+    assert np.mean(shares) < 0.05
+    assert np.mean(power) > 0.95
+
+
+def test_p_values_are_adjusted_as_by_scipy():
+    from scipy.stats import false_discovery_control, gennorm
+
+    z = np.random.default_rng(0).standard_normal(300)
+    z[:5] *= 6
+    found = doubt_numbers(z)
+    p = np.empty(300)
+    for side in (z > 0, z < 0):
+        power, scale = noise_of(z[side])
+        p[side] = 2 * gennorm.sf(np.abs(z[side]), power, scale=scale)
+    np.testing.assert_allclose(1 - found.score, false_discovery_control(p), atol=1e-12)
+
+
+@pytest.mark.parametrize("pool", [np.arange(40), np.arange(0, 40, 3), np.arange(3), np.arange(1)])
+def test_nearest_rows_beside_a_row(pool):
+    points = np.random.default_rng(0).standard_normal((40, 3))
+    for row in range(40):
+        others = pool[pool != row]
+        expected = others[np.argsort(np.linalg.norm(points[others] - points[row], axis=1))][:5]
+        found = nearest_others(points, np.array([row]), pool)[0]
+        assert found.tolist() == expected.tolist()[: len(found)]
+        assert len(found) == min(5, len(pool) - (row in pool))
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, y = make_blobs(240, centers=3, cluster_std=1.0, random_state=0, center_box=(-15, 15))
+    names = np.array(["a", "b", "c"])[y]
+    wrong = [5, 77, 160]
+    names[wrong] = np.array(["a", "b", "c"])[(y[wrong] + 1) % 3]
+    return X, names, wrong, np.array(["a", "b", "c"])[y]
+
+
+def test_wrong_labels_of_a_floor(blobs, few_learners):
+    X, names, wrong, truth = blobs
+    found = learned_floor(X, names).suspicious
+    assert sorted(found.row.tolist()) == wrong
+    assert found.given.tolist() == names[found.row].tolist()
+    assert found.suggested.tolist() == truth[found.row].tolist()
+    assert np.all(np.diff(found.z) <= 0)
+    for row, label, near in zip(found.row, found.suggested, found.neighbours, strict=True):
+        of_label = np.flatnonzero(names == label)
+        distance = np.linalg.norm((X[of_label] - X[row]) / X.std(axis=0), axis=1)
+        assert near.tolist() == of_label[np.argsort(distance)][:5].tolist()
+    assert found.n_wrong_interval[0] <= 3 <= found.n_wrong_interval[1]
+    assert (found.n_tested, found.n_samples) == (240, 240)
+    assert list(found.frame().columns) == ["row", "given", "suggested", "score"]
+    assert "3 listed" in repr(found)
+
+
+def test_neither_the_order_of_rows_nor_threads_matter(blobs, few_learners):
+    X, names, _, _ = blobs
+    order = np.random.default_rng(1).permutation(len(X))
+    one, other = (
+        learned_floor(X, names, n_jobs=1).suspicious,
+        learned_floor(X[order], names[order], n_jobs=2).suspicious,
+    )
+    assert one.row.tolist() == order[other.row].tolist()
+    assert one.neighbours.tolist() == order[other.neighbours].tolist()
+    np.testing.assert_array_equal(one.score, other.score)
+    assert one.n_wrong_interval == other.n_wrong_interval
+
+
+def test_a_class_of_one_group_is_not_called_wrong(few_learners):
+    """No model can know it: each is trained without that group."""
+    rng = np.random.default_rng(0)
+    groups, y = np.arange(200) // 20, np.arange(200) % 2
+    y[groups == 3] = 2
+    X = rng.normal(size=(200, 2)) + 8 * y[:, None]
+    found = learned_floor(X, y, groups=groups).suspicious
+    assert not np.isin(found.row, np.flatnonzero(y == 2)).any()
+    assert found.n_tested == 180
+
+
+def test_numbers_of_a_floor():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 2))
+    y = X @ [3.0, -1.0] + 0.1 * rng.standard_normal(300)
+    assert len(regression_floor(X, y, learners=["linear"]).suspicious) == 0
+    y[[17, 101]] += [4.0, -4.0]
+    found = regression_floor(X, y, learners=["linear"]).suspicious
+    assert set(found.row.tolist()) == {17, 101}
+    np.testing.assert_allclose(found.given, y[found.row])
+    np.testing.assert_allclose(found.suggested, X[found.row] @ [3.0, -1.0], atol=0.5)
+    assert np.array_equal(np.sign(found.z), np.sign(found.given - found.suggested))
+    assert not np.any(found.neighbours == found.row[:, None])
