@@ -29,8 +29,8 @@ PUBLISHED = {
     "select/1": "2f34920e7df0",
     "transforms/1": "8c9adcfe893a",
     "weights/1": "f2b4a78ecd34",
-    "fit/1": "c21992f521b9",
-    "predict/1": "497db913f219",
+    "fit/1": "bba46b6c1df2",
+    "predict/1": "3cb43d3237ae",
     "datasets/1": "b8bd2236461c",
     "explain/1": "f2d2ed309e9a",
     "summary/1": "16642601450c",
@@ -103,6 +103,7 @@ SUMMARIES = {
     "long names": sample_summary.with_names(sample_summary.LONG),
     "houses": sample_regression.houses(),
     "shares": sample_regression.shares(),
+    "numbers and a model": sample_regression.with_gap(),
 }  # fmt: skip
 
 

@@ -50,6 +50,7 @@ SUMMARIES = {
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
     "numbers": sample_regression.houses,
     "numbers, hostile": sample_regression.hostile,
+    "numbers, gap": sample_regression.with_gap,
     "shares": sample_regression.shares,
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }

@@ -217,7 +217,7 @@ def test_groups_time_and_how_to_compute_go_to_the_models(houses, asked):
 def figures(floor):
     nothing = np.empty(0)
     columns = ColumnFloors(nothing, nothing, np.empty((0, 2)), 0, False)
-    return NumberFigures(floor, columns, TrustChecks(), None)
+    return NumberFigures(floor, columns, TrustChecks(), None, None, {})
 
 
 def told_of(floor):

@@ -3,7 +3,7 @@
 What predictions lose by it, row by row, is in `bayesfloor.floor.learned.metrics`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,20 @@ from bayesfloor.runtime.arrays import Range
 
 #: What k is in "top_k_error".
 TOP_K = 5
+
+
+class OfLoss:
+    """What is judged by a loss, of which smaller is better: the figure is that loss, or 1 less it."""
+
+    larger_is_better: bool
+
+    def value(self, loss: Any) -> Any:
+        """Return the figure for a loss, or the loss for a figure."""
+        return 1.0 - loss if self.larger_is_better else loss
+
+    def range(self, low: float, high: float) -> Range:
+        """Return the range of the figure for a range of the loss, or the other way round."""
+        return (1.0 - high, 1.0 - low) if self.larger_is_better else (low, high)
 
 
 class MetricInfo(NamedTuple):

@@ -32,7 +32,7 @@ from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.report.source import Source
-from bayesfloor.report.trust_checks import TrustChecks, learn_with_checks
+from bayesfloor.report.trust_checks import TrustChecks, as_share, learn_with_checks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.progress import Stages
 from bayesfloor.tree import ClassTree, build_class_tree
@@ -61,12 +61,15 @@ class Figures:
         Leaks, rows that belong together and an order of time, where nobody said so.
     selection : SelectionPath or None
         The search for features.
+    gap : FloorGap or None
+        A model of the caller's beside the floor; None where there is none.
     """
 
     learned: LearnedFloor | RegressionFloor | None
     columns: ColumnFloors
     checks: TrustChecks
     selection: SelectionPath | None
+    gap: FloorGap | None
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -74,13 +77,23 @@ class Figures:
 
         What was reached is what the best model of the report reached, and no floor is above that.
         """
-        found = {} if self.learned is None else self.learned.metrics
-        return {name: replace(each, is_rate=True) if name == "r2" else each for name, each in found.items()}
+        found = {} if self.learned is None else as_shares(self.learned.metrics)
+        for _, values in self._others():
+            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
+        return found
 
     @property
     def reached_by(self) -> str | None:
         """The model that reached most by the first metric; None for the stack."""
-        return None
+        if self.learned is None or self.headline.reached == self.learned.reached:
+            return None
+        first = self.learned.metric
+        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
+
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
+        if self.gap is not None and self.gap.origin == "cross-fitted":
+            yield "yours", {self.gap.metric: self.gap.value}
 
     @property
     def headline(self) -> MetricFloor:
@@ -103,9 +116,17 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class NumberFigures(Figures):
-    """What was computed on a target of numbers."""
+    """What was computed on a target of numbers.
+
+    Attributes
+    ----------
+    of_own_model : mapping of str to float
+        What a model of the caller's, trained on the folds of the stack, reaches by each metric; empty where there is
+        none.
+    """
 
     learned: RegressionFloor
+    of_own_model: Mapping[str, float]
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -118,10 +139,15 @@ class NumberFigures(Figures):
         r2 = found["r2"]
         return {name: _with_ceiling(each, r2, surely, about) for name, each in found.items()}
 
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        if self.of_own_model:
+            yield "yours", self.of_own_model
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
-        return (*self.checks.dependence, *self.learned.findings)
+        gap = () if self.gap is None else self.gap.findings
+        return (*self.checks.dependence, *self.learned.findings, *gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +164,6 @@ class ClassFigures(Figures):
         The same for each two classes.
     fast_model : FastModel or None
         What a model that trains fast reaches on the same rows; None where nothing was trained.
-    gap : FloorGap or None
-        A model of the caller's beside the floor; None where there is none.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
@@ -159,7 +183,6 @@ class ClassFigures(Figures):
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     fast_model: FastModel | None
-    gap: FloorGap | None
     class_tree: ClassTree
     drawn_tree: ClassTree
     look_alikes: list[LookAlike]
@@ -179,28 +202,10 @@ class ClassFigures(Figures):
         order = self.pairs.by_hardness()
         return order if self.confusions is None else self.confusions.pairs_by_hardness(order)
 
-    @property
-    def metrics(self) -> dict[str, MetricFloor]:
-        """The same, with another model where that reached more than the stack."""
-        found = super().metrics
-        for _, values in self._others():
-            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
-        return found
-
-    @property
-    def reached_by(self) -> str | None:
-        """The model that reached most by the first metric; None for the stack."""
-        if self.learned is None or self.headline.reached == self.learned.reached:
-            return None
-        first = self.learned.metric
-        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
-
     def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
         if self.fast_model is not None:
             yield self.fast_model.name, self.fast_model.values
-        if self.gap is not None and self.gap.origin == "cross-fitted":
-            yield "yours", {self.gap.metric: self.gap.value}
+        yield from super()._others()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -210,6 +215,11 @@ class ClassFigures(Figures):
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
         return (*self.checks.dependence, *trees, *learned, *self.order, *gap)
+
+
+def as_shares(metrics: Mapping[str, MetricFloor]) -> dict[str, MetricFloor]:
+    """Return metrics with R² as a share of the variance, to be written in percent."""
+    return {name: as_share(each) for name, each in metrics.items()}
 
 
 def _with_model(metric: MetricFloor, value: float) -> MetricFloor:
@@ -340,6 +350,7 @@ def figures_of_numbers(
     judged_by: Mapping[str, Any],
     n_features: int | None,
     max_rows: int | None,
+    compared: Compared | None = None,
 ) -> NumberFigures:
     """Train models, compare rows along each column, and look for features if asked.
 
@@ -348,16 +359,28 @@ def figures_of_numbers(
     stages, after = Stages(options.progress), _SEARCH * (n_features is not None)
     columns = explained_by_columns(source, options)
 
-    def train(of: Problem, n_more: int) -> tuple[RegressionFloor, None]:
+    def train(of: Problem, n_more: int) -> tuple[RegressionFloor, HeldOut]:
         how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING + after))
-        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)[0], None
+        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)
 
     trusted = learn_with_checks(source, options, columns, train)
+    learned, held_out = trusted.learned, trusted.more
+    gap, of_own_model = None, {}
+    if compared is not None:
+        predicted = compared.predict(held_out)
+        gap = gap_of(replace(learned, metrics=as_shares(learned.metrics)), held_out, predicted)
+        if predicted.origin == "cross-fitted":
+            of_own_model = {
+                name: each.value(held_out.judge(predicted.values, name, options.confidence).difference.first)
+                for name, each in learned.metrics.items()
+            }
     figures = NumberFigures(
-        learned=trusted.learned,
+        learned=learned,
         columns=columns,
         checks=trusted.checks,
         selection=_selection(source, options, n_features, stages),
+        gap=gap,
+        of_own_model=of_own_model,
     )
     stages.finish()
     return figures

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import isotonic_regression
 
+from bayesfloor.data.metrics import OfLoss
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.floor.learned.suspicious import SuspiciousRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
@@ -101,6 +102,7 @@ class ClassRanking(Result, says="label auc average_precision n_samples"):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetricFloor(
+    OfLoss,
     PlottedResult,
     says="estimate:name reached",
     rows="metric=name estimate interval reached reached_interval baseline",

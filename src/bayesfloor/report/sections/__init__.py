@@ -6,7 +6,8 @@ summary; `bayesfloor.report.text` and `bayesfloor.report.page` walk it to show t
 - `section`: what a section is, and what it takes its data from
 - `answer`: the first screen
 - `floor`: all figures, and the learning curve
-- `classes`, `gap`, `costs`, `subgroups`: of classes alone
+- `gap`: a model of the reader's
+- `classes`, `costs`, `subgroups`: of classes alone
 - `noise`: of numbers alone
 - `suspects`: rows whose label is hard to believe, or whose number does not fit
 - `data`: the columns, and a search for features

@@ -64,7 +64,7 @@ class Answer(Section[Any]):
         if isinstance(figures, NumberFigures):
             assert verdict.limit is not None  # numbers always have models
             answer = answer_on_numbers(figures, verdict.limit, facts.source.target)
-            worth, fast = worth_of(figures.headline, carriers_of(figures.weights)), None
+            worth, fast = worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by), None
         else:
             answer, worth = answer_on_classes(figures, verdict), worth_on_classes(figures, facts.fast)
             fast = _fast_model(figures)
