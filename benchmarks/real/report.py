@@ -31,8 +31,8 @@ def report(table: Path) -> list[str]:
     if done.returncode:
         said = done.stderr.strip().splitlines()[-1].replace(f"{table.parent}/", "")
     else:
-        answer = " ".join(done.stdout.split()).removeprefix(table.name)
-        said = re.split(" Trust: | What to do next: ", answer)[0].strip()
+        answer = re.split(" Do next: ", " ".join(done.stdout.split()))[0]
+        said = answer[answer.index("Trust: ") :]
     return [str(done.returncode), f"{seconds:.1f}", f"{cpu:.1f}", said.replace("|", "\\|").replace("*", "\\*")]
 
 

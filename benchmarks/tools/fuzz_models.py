@@ -7,10 +7,10 @@
 
 Models of every kind that 'fit' writes, of tables with numbers, categories, dates, text and gaps, are taken apart. An
 edit changes one place: a field or an array, whatever these are called, an entry of an array, a byte, a member of the
-zip, or its description. Each model then has to predict, with probabilities that are finite and sum to one, or to be
-refused in one short line with exit code 3. A crash, a hang, a traceback, a warning, an error that nobody expects and
-memory beyond a bound are faults. Cases run in child processes, many in each; one that dies is started again behind the
-case that killed it.
+zip, or its description. Each model then has to predict, with probabilities that are finite and sum to one, or finite
+numbers between the ends of their intervals, or to be refused in one short line with exit code 3. A crash, a hang, a
+traceback, a warning, an error that nobody expects and memory beyond a bound are faults. Cases run in child processes,
+many in each; one that dies is started again behind the case that killed it.
 """
 
 import argparse
@@ -53,6 +53,8 @@ NUMBERS = (
 )  # fmt: skip
 TEXTS = ("", "x", "\x00", "a\nb\x1b[31m\u202e", "x" * 1_000_000, "nan", "%Y", "codes", "dummies", "time", "𝔘" * 300)
 DTYPES = ("f2", "f4", "f8", ">f4", ">f8", "i1", "i4", "i8", "u1", "u8", "?", "c8", "U5", "S3", "M8[s]", "O", "V0")
+#: Options of a model of numbers, of which intervals are asked for.
+OF_NUMBERS = "--target num"
 
 
 # --- the models
@@ -74,6 +76,7 @@ def write_models(folder: Path) -> dict[str, str]:
         ("letters", "--target kind --effort fast --strict --encode onehot"),
         ("letters", "--target kind --strict --encode ordinal --model smartsvm"),
         ("wide", "--target kind --effort fast"),
+        ("mixed", f"{OF_NUMBERS} --effort default"),
     ):
         name = f"{table}-{re.sub('[^a-z]+', '-', options)}.skops"
         command = f"fit {folder / table}.csv --out {folder / name} --quiet --threads 1 {options}"
@@ -360,7 +363,7 @@ def run_cases(folder, table_of, seed, numbers):
 
     names, results = list(table_of), sys.stdout
     for name in names:  # kernels are loaded, and what they need in memory
-        judge(main, folder / name, folder / table_of[name])
+        judge(main, folder / name, folder / table_of[name], more_for(name))
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + ADDRESS_SPACE, resource.RLIM_INFINITY))
     for number in numbers:
@@ -373,7 +376,7 @@ def run_cases(folder, table_of, seed, numbers):
         reset_peak()
         before = memory_mib("VmHWM")
         started = time.monotonic()
-        fault, code, said = judge(main, model, folder / table_of[name])
+        fault, code, said = judge(main, model, folder / table_of[name], more_for(name))
         taken = memory_mib("VmHWM") - before
         if not fault and 2**20 * taken > allowed:
             fault = f"{taken:.0f} MB"
@@ -382,11 +385,16 @@ def run_cases(folder, table_of, seed, numbers):
         model.unlink()
 
 
-def judge(main, model, table):
+def more_for(name):
+    """Return what 'predict' is asked for beside predictions."""
+    return ["--confidence", "0.8"] if "-target-num-" in name else []
+
+
+def judge(main, model, table, more=()):
     """Let a model predict; return what is wrong with that, the exit code, and the last line of stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(["predict", str(model), str(table), "--threads", "1"])
+        code = main(["predict", str(model), str(table), "--threads", "1", *more])
     lines = err.getvalue().splitlines()
     said = lines[-1] if lines else ""
     complaints = [line for line in lines if line.startswith("bayesfloor: ")]
@@ -409,6 +417,9 @@ def wrong_predictions(text, table):
         n_rows = sum(1 for _ in file) - 1
     if len(rows) != n_rows:
         return f"{len(rows)} predictions for {n_rows} rows"
+    if head[2:] == ["low", "high"]:
+        predicted, low, high = np.array([row[1:] for row in rows], float).T
+        return "" if np.isfinite([low, predicted, high]).all() and (low <= high).all() else "intervals that are none"
     shares = np.array([row[2:] for row in rows], float)
     if shares.shape[1] != len(head) - 2 or not np.isfinite(shares).all():
         return "probabilities that are none"

@@ -12,8 +12,9 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.classify.landmarks import LandmarkRegressor
+from bayesfloor.classify.prediction_intervals import interval_ends
 from bayesfloor.learn.landmarks.multinomial import DAMPING, penalty_of
-from bayesfloor.learn.landmarks.regression import solve_ridge
+from bayesfloor.learn.landmarks.regression import HeldOutRows, solve_ridge
 
 from .landmark_rows import class_rows
 
@@ -185,3 +186,93 @@ def test_neither_the_scale_of_weights_nor_the_order_of_columns_matters():
             LandmarkRegressor().fit(X, y, sample_weight=np.full(200, heavy)).predict(X),
             LandmarkRegressor().fit(X, y).predict(X),
         )
+
+
+def rows_of(kind, n, rng):
+    """Points and numbers with noise that is even, that grows with the mean, or that is skewed."""
+    X = rng.standard_normal((n, 4))
+    mean, noise = 2.0 * np.sin(X[:, 0]) + X[:, 1], rng.standard_normal(n)
+    if kind == "even":
+        return X, mean + noise
+    return X, mean + noise * np.exp(0.5 * mean) if kind == "growing" else np.exp(0.5 * mean + 0.5 * noise)
+
+
+@pytest.mark.parametrize("kind", ["even", "growing", "skewed"])
+@pytest.mark.parametrize(("n", "n_draws"), [(100, 12), (600, 4)])
+def test_intervals_hold_the_share_that_was_asked_for(kind, n, n_draws):
+    """Over draws of the training rows, and as many rows above as below."""
+    below, above = [], []
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        model = LandmarkRegressor("fast", n_jobs=1).fit(*rows_of(kind, n, rng))
+        X, y = rows_of(kind, 1000, rng)
+        low, high = model.predict_interval(X, confidence=0.8).T
+        below.append(np.mean(y < low))
+        above.append(np.mean(y > high))
+    assert 1.0 - np.mean(below) - np.mean(above) == pytest.approx(0.8, abs=0.04)
+    assert np.mean(below) == pytest.approx(np.mean(above), abs=0.05)
+
+
+def test_intervals_are_wider_where_there_is_more_noise():
+    """The deviation of the noise is exp(f / 2): between f = -1 and f = 1 it grows by a factor of e."""
+    X, y = rows_of("growing", 3000, np.random.default_rng(0))
+    model = LandmarkRegressor("fast").fit(X, y)
+    predicted, (low, high) = model.predict(X), model.predict_interval(X).T
+    width = [np.median((high - low)[np.abs(predicted - place) < 0.3]) for place in (-1.0, 1.0)]
+    assert width[1] / width[0] == pytest.approx(np.e, rel=0.3)
+    assert np.all((low < predicted) & (predicted < high))
+
+
+def test_equal_weights_give_the_quantiles_of_conformal_prediction():
+    """With one deviation for all rows, the ends are order statistics of scaled residuals, at (k + 1) q."""
+    rng = np.random.default_rng(0)
+    target = rng.standard_normal(19).astype(np.float32)
+    rows = HeldOutRows(np.zeros(19, np.float32), target, np.ones(19, np.float32), np.arange(19))
+    low, high = interval_ends(rows, np.array([5.0]), 0.9)[0]
+    root = np.sqrt(np.mean(target.astype(float) ** 2))
+    others = [np.arange(19) % 5 != part for part in range(5)]
+    scores = [target[i] / np.sqrt(np.mean(target[others[i % 5]].astype(float) ** 2)) for i in range(19)]
+    assert (low, high) == pytest.approx((5.0 + root * min(scores), 5.0 + root * max(scores)))
+    heavier = rows._replace(weight=np.full(19, 3.0, np.float32))
+    assert_allclose(interval_ends(heavier, np.array([5.0]), 0.9)[0], (low, high))
+
+
+def test_intervals_for_new_groups():
+    """Rows of a group share half of the noise: a few groups tell little, and that is said."""
+    inside = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(300), 8)
+        X, of_groups = rng.normal(size=(2400, 3)), rng.normal(size=300)
+        y = X[:, 0] + of_groups[groups] + 0.5 * rng.normal(size=2400)
+        known = groups < 120
+        model = LandmarkRegressor("fast", n_jobs=1).fit(X[known], y[known], groups=groups[known])
+        low, high = model.predict_interval(X[~known], confidence=0.8).T
+        inside.append(np.mean((low <= y[~known]) & (y[~known] <= high)))
+    assert 0.77 <= np.mean(inside) <= 0.88
+    few = groups < 40
+    with pytest.raises(ValueError, match="needs more held-out groups than the 10 of this fit"):
+        LandmarkRegressor().fit(X[few], y[few], groups=groups[few]).predict_interval(X, confidence=0.9)
+    renamed = LandmarkRegressor("fast", n_jobs=1).fit(X[known], y[known], groups=1000 - groups[known])
+    assert_array_equal(renamed.predict_interval(X[:9], confidence=0.8), model.predict_interval(X[:9], confidence=0.8))
+
+
+def test_too_few_held_out_rows_for_an_interval():
+    X = np.arange(30.0)[:, np.newaxis]
+    model = LandmarkRegressor().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"confidence=0.95 needs more held-out rows than the 12 .* at most 0.846"):
+        model.predict_interval(X)
+    assert model.predict_interval(X, confidence=0.84).shape == (30, 2)
+    uneven = np.where(np.arange(30) == 3, 1e6, 1.0)
+    with pytest.raises(ValueError, match="at most"):
+        LandmarkRegressor().fit(X, X[:, 0], uneven).predict_interval(X, confidence=0.9999)
+    with pytest.raises(ValueError, match="confidence"):
+        model.predict_interval(X, confidence=1.0)
+
+
+def test_intervals_of_a_constant_and_of_rows_on_any_scale(data):
+    X, y = data
+    constant = LandmarkRegressor().fit(X, np.full(len(X), 7.0))
+    assert_array_equal(constant.predict_interval(X[:9]), np.full((9, 2), 7.0))
+    plain = LandmarkRegressor().fit(X, y).predict_interval(X)
+    assert_allclose(LandmarkRegressor().fit(X, 1e100 * y).predict_interval(X), 1e100 * plain, rtol=1e-3)

@@ -199,8 +199,8 @@ def test_a_report_has_a_section_on_the_model(run, files):
     assert refused.code == 2
     assert "--fast trains nothing that a model could be compared with" in refused.err
     numbers = run("report test.csv --target size --predictions p.csv --out other.md")
-    assert numbers.code == 2
-    assert "--predictions needs classes, and 'size' holds numbers" in numbers.err
+    assert numbers.code == 3
+    assert "p.csv: 'predicted' must hold numbers" in numbers.err
 
 
 @pytest.mark.parametrize(

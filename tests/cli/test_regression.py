@@ -5,6 +5,7 @@ import shlex
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 
 from bayesfloor import noise_variance_from_trees, read_table, regression_floor
 
@@ -83,6 +84,38 @@ def test_a_report_and_the_command_that_makes_it_again(run, houses):
     assert (houses.parent / "houses-report.html").is_file()
 
 
+def test_a_report_on_a_model_of_the_reader(run, houses):
+    assert run("fit houses.csv --target price --effort fast --out m.skops --quiet").code == 0
+    assert run("predict m.skops houses.csv --out predicted.csv --quiet").code == 0
+    by_model, by_file = (
+        json.loads(run(f"report houses.csv --target price {given} --json").out)["result"]
+        for given in ("--model m.skops", "--predictions predicted.csv")
+    )
+    assert by_model["gap"]["metric"] == "r2"
+    assert by_model["gap"]["figures"][0]["value"] == pytest.approx(by_file["gap"]["figures"][0]["value"], abs=1e-6)
+    assert "--model m.skops" in by_model["command"]
+    table = read_table(houses, target="price")
+    rows = (houses.parent / "predicted.csv").read_text().splitlines()[1:]
+    predicted = np.array([row.split(",")[1] for row in rows], float)
+    assert by_file["gap"]["figures"][0]["value"] == pytest.approx(r2_score(table.y, predicted), abs=1e-6)
+    assert "Your model" in run("report houses.csv --target price --model m.skops").out
+
+
+def test_the_floor_says_what_it_rests_on(run, houses):
+    """By the quick checks of a report: a leak is named, with how to leave it out, and nothing is said without one."""
+    said = "Quick checks found no leaks, no rows that belong together and no order in time."
+    assert said in run("floor houses.csv --target price").err
+    lines = houses.read_text().splitlines()
+    leaking = [f"{line},{np.log(float(line.rsplit(',', 1)[1])):.6f}" for line in lines[1:]]
+    (houses.parent / "leak.csv").write_text("\n".join([f"{lines[0]},log price", *leaking]) + "\n")
+    outcome = run("floor leak.csv --target price")
+    assert "BF009: 'log price' gives the answer away, or nearly so. If it is not known when you predict" in outcome.err
+    assert "--drop 'log price'" in outcome.err
+    assert said not in outcome.err
+    found = json.loads(run("floor leak.csv --target price --json --quiet").out)["findings"]
+    assert found[0]["code"] == "BF009"
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -100,7 +133,7 @@ def test_a_report_and_the_command_that_makes_it_again(run, houses):
         ("report houses.csv --metric r2 --target-value 2", "--target-value 2: must be from 0 to 1 for the metric 'r2'"),
         ("report houses.csv --metric mae --target-value -2", "must be finite, and not negative"),
         ("report houses.csv --task numbers", "--task"),
-        ("tree houses.csv --target price --task regression", "this command needs classes; 'report' and 'floor' take"),
+        ("tree houses.csv --target price --task regression", "needs classes; 'report', 'floor', 'gap' and 'fit' take"),
         ("floor iris --task regression", "comes prepared; --task"),
     ],
 )
@@ -108,12 +141,9 @@ def test_usage(run, houses, call, says):
     assert says in complaint(run(call), 2)
 
 
-@pytest.mark.parametrize(
-    "command", ["tree", "pairs", "classes", "select", "weights", "transforms", "fit --out m.skops"]
-)
+@pytest.mark.parametrize("command", ["tree", "pairs", "classes", "select", "weights", "transforms"])
 def test_other_commands_say_that_they_need_classes(run, houses, command):
-    name, _, options = command.partition(" ")
-    line = complaint(run(f"{name} houses.csv --target price {options}"), 3)
+    line = complaint(run(f"{command} houses.csv --target price"), 3)
     assert "a measured number, not classes; difficulty_report and regression_floor (report, floor) take numbers" in line
 
 

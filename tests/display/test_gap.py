@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from sklearn.dummy import DummyRegressor
 
+from bayesfloor import floor_gap
 from bayesfloor.display import FloorGapDisplay
 from bayesfloor.display.gap import MOST_DRAWN, PALE
 from display.layout import assert_readable
@@ -38,6 +40,16 @@ def test_errors_and_bars_are_where_their_values_are():
     assert colours[1] == PALE
     assert "pale: may be chance" in display.places_ax_.get_title(loc="left")
     assert_readable(display.figure_)
+
+
+def test_the_best_value_is_a_ceiling_where_larger_is_better():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    found = floor_gap(DummyRegressor(), X, X[:, 0] + 0.3 * rng.normal(size=120), learners=["linear"])
+    texts = [label.get_text() for label in found.plot().ax_.get_yticklabels()]
+    assert texts[2].startswith("the ceiling\n")
+    by_rmse = floor_gap(DummyRegressor(), X, X[:, 0] + X[:, 1] ** 2, metric="rmse", learners=["linear"])
+    assert by_rmse.plot().ax_.get_yticklabels()[2].get_text().startswith("the floor\n")
 
 
 def test_nothing_differs():

@@ -138,7 +138,7 @@ def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):
     assert usual.baseline_line_ is None  # 50%, and nothing above 27%
     display = CASES["noise"].plot()
     assert set(display.baseline_line_.get_ydata()) == {0.5}
-    assert "always the largest class 50.0%" in texts_of(display)
+    assert "always the commonest class 50.0%" in texts_of(display)
 
 
 @pytest.mark.parametrize(

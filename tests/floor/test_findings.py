@@ -55,6 +55,11 @@ def test_repeated_rows():
     found = findings(X, y)
     assert set(found) == {"BF003"}
     assert found["BF003"].sentence.startswith("5 of 400 rows repeat")
+    X, y = clean_sample()
+    X[first[1]] = X[first[0]]
+    assert findings(X, y) == {}  # one of 400 changes nothing
+    small = np.concatenate([first[:20], np.flatnonzero(y == 1)[:20]])
+    assert findings(X[small], y[small])["BF003"].sentence.startswith("1 of 40 rows repeats another row")
 
 
 def test_rows_shared_by_classes():

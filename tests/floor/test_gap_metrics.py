@@ -98,6 +98,13 @@ def test_values_are_those_of_scikit_learn(metric, n_classes):
     assert again.value == pytest.approx(found.value, abs=1e-12)
 
 
+def test_a_probability_of_0_loses_what_scikit_learn_says():
+    X, y, _ = classes(3)
+    tree = DecisionTreeClassifier(random_state=0).fit(*classes(3, seed=1)[:2])
+    found = floor_gap(tree, X, y, metric="log_loss", **QUICK)
+    assert found.value == pytest.approx(sk.log_loss(y, tree.predict_proba(X)), rel=1e-9)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("metric", ["r2", "rmse", "mae"])
 def test_numbers_are_those_of_scikit_learn(metric, weighted):

@@ -132,6 +132,7 @@ def houses() -> Summary:
         "floor": metrics[0] | {"method": "learned", "confidence": 0.95, "n_rows": 1460},
         "metrics": metrics,
         "fast_model": None,
+        "gap": None,
         "curve": {
             "points": [
                 {"size": 1168.0, "value": 0.86},
@@ -203,3 +204,34 @@ def hostile() -> Summary:
     spoiled = {key: value if key in kept else spoil(copy.deepcopy(value)) for key, value in summary.items()}
     spoiled["findings"][0]["code"] = "BF047"
     return spoiled
+
+
+def with_gap() -> Summary:
+    """A model that explains less than was reached."""
+    summary = houses()
+    figures = [
+        ("your model", 0.78, 0.74, 0.82),
+        ("stack of models", 0.86, 0.83, 0.89),
+        ("the ceiling", 0.91, 0.83, 0.94),
+    ]
+    summary["gap"] = {
+        "sentence": "Your model has an R² of 78.0%; 8.0 points more can surely be won (95% interval 5.1 to 10.9, "
+        "p < .001), 5.0 beyond that perhaps.",
+        "name": "Ridge",
+        "metric": "r2",
+        "title": "R²",
+        "is_rate": True,
+        "origin": "cross-fitted",
+        "n_tested": 1460,
+        "confidence": 0.95,
+        "is_sure": True,
+        "p_value": 1e-6,
+        "figures": [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in figures],
+        "sure": {"name": "more than the stack", "value": 0.08, "low": 0.051, "high": 0.109},
+        "possible": {"name": "from there to the ceiling", "value": 0.05, "low": 0.0, "high": 0.08},
+        "classes": [],
+        "pairs": [],
+        "n_pairs": 0,
+        "note": "The model was trained anew on each training set of the stack.",
+    }
+    return summary

@@ -42,6 +42,7 @@ def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[
         "n_pairs": len(listed),
         "names": names[:40],
         "matrix": [row[:40] for row in matrix[:40]],
+        "confused": [[each and 0.3 * each for each in row[:40]] for row in matrix[:40]],
         "rows": listed[:500],
     }
 
@@ -110,6 +111,9 @@ def digits() -> Summary:
             "low": 0.5 * floor,
             "high": 1.6 * floor + 0.001,
             "normalized": 9.9 * floor,
+            "missed": 3.0 * floor,
+            "taken_for": None if reached is None else "3",
+            "false_alarms": 2.0 * floor,
             "reached": reached,
             "auc": 0.999,
         }
@@ -332,7 +336,11 @@ def bare() -> Summary:
         "fast_model": None,
         "features": None,
         "how_to_read": [],
-        "classes": [{**summary["classes"][0], "name": name, "reached": None} for name in rows],
+        "classes": [
+            {**summary["classes"][0], "name": name}
+            | dict.fromkeys(("missed", "taken_for", "false_alarms", "reached", "auc"))
+            for name in rows
+        ],
         "pairs": pairs_of(list(rows), {("no", "yes"): 0.5}, rows),
         "suspects": {
             "columns": ["a"],
@@ -354,6 +362,20 @@ def bare() -> Summary:
     plain = column("x0", 0.5, "", "") | dict.fromkeys(("kind", "treatment", "n_missing", "n_values"))
     summary["data"] |= {"columns": [plain], "n_columns": 1, "columns_note": ""}
     summary["pairs"]["rows"][0]["confused"] = None
+    summary["pairs"]["confused"] = None
+    return summary
+
+
+def without_models() -> Summary:
+    """Ten classes, from spanning trees alone."""
+    summary, of_trees = digits(), bare()
+    same = ("answer", "verdict", "goal", "curve", "learners", "fast_model", "worth")
+    summary |= {name: of_trees[name] for name in same}
+    nothing = dict.fromkeys(("missed", "taken_for", "false_alarms", "reached", "auc"))
+    summary["classes"] = [each | nothing for each in summary["classes"]]
+    summary["pairs"]["rows"] = [each | {"confused": None} for each in summary["pairs"]["rows"]]
+    summary["pairs"]["confused"] = None
+    summary["floor"] |= {"method": "trees", "reached": None}
     return summary
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from bayesfloor import difficulty_report, floor_gap
 from bayesfloor.report import figures
 from bayesfloor.report.sections.gap import gap_values, p_of, signed
-from bayesfloor.runtime.text import figure
+from bayesfloor.runtime.text import figure, in_markdown, percent
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
@@ -57,6 +57,8 @@ def test_it_is_told_in_the_metric_of_the_report():
     found = difficulty_report(X, is_first, metric="roc_auc", model=GaussianNB(), n_jobs=1)
     gap, page = found.summary["gap"], found.to_html()
     assert (gap["metric"], gap["title"], gap["is_rate"], gap["classes"]) == ("roc_auc", "ROC AUC", False, [])
+    # by its probabilities, and not by its decisions
+    assert found.gap.value == floor_gap(GaussianNB(), X, is_first, metric="roc_auc", n_jobs=1).value
     assert f"your model {figure(gap['figures'][0]['value'])}" in " ".join(found.to_text().split())
     section = page[page.index('<section id="gap"') :]
     section = section[: section.index("</section>")]
@@ -102,9 +104,73 @@ def test_what_is_refused_before_anything_is_trained(monkeypatch, asked, error, m
         difficulty_report(X, Y, **asked)
 
 
+def numbers():
+    """Of which the mean knows nothing."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(200, 3))
+    return points, np.sin(2.0 * points[:, 0]) + points[:, 1] + 0.3 * rng.normal(size=200)
+
+
+@pytest.mark.parametrize("metric", ["r2", "rmse"])
+def test_a_model_of_numbers(metric):
+    points, y = numbers()
+    found = difficulty_report(points, y, metric=metric, model=DummyRegressor(), n_jobs=1)
+    expected = floor_gap(DummyRegressor(), points, y, metric=metric, n_jobs=1)
+    assert (found.gap.value, found.gap.p_value) == (expected.value, expected.p_value)
+    gap = found.summary["gap"]
+    assert json.loads(found.to_json())["gap"] == json.loads(json.dumps(gap))
+    limit = "the ceiling" if metric == "r2" else "the floor"
+    assert [each["name"] for each in gap["figures"]] == ["your model", "stack of models", limit]
+    assert [each["value"] for each in gap["figures"]] == [expected.value, expected.reached, expected.estimate]
+    value = percent(expected.value) if metric == "r2" else figure(expected.value)
+    assert gap["sentence"] in " ".join(found.to_text().split())
+    assert in_markdown(gap["sentence"]) in found.to_markdown()
+    assert f"your model {value}" in " ".join(found.to_text().split())
+    page = found.to_html()
+    section = page[page.index('<section id="gap"') :]
+    section = section[: section.index("</section>")]
+    assert value in section
+    assert "Holm" not in section
+    assert '<a href="#gap">Your model</a>' in page
+    assert found.verdict.steps[0].sentence.startswith("Improve your model: ")
+
+
+def test_a_model_of_numbers_that_is_better_than_the_stack():
+    """The function itself leaves only the noise, and all metrics follow."""
+    points, y = numbers()
+
+    class Known(LinearRegression):
+        def predict(self, rows):
+            return np.sin(2.0 * rows[:, 0]) + rows[:, 1]
+
+    found = difficulty_report(points, y, model=Known(), n_jobs=1)
+    residuals = y - Known().predict(points)
+    assert found.verdict.limit.reached_by == "yours"
+    assert found.verdict.limit.metric.reached == pytest.approx(1.0 - np.mean(residuals**2) / y.var())
+    values = {each["metric"]: each["reached"]["value"] for each in found.summary["metrics"]}
+    assert values["rmse"] == pytest.approx(np.sqrt(np.mean(residuals**2)))
+    assert values["mae"] == pytest.approx(np.abs(residuals).mean())
+    assert "the best model tried, yours, explains" in " ".join(found.summary["answer"])
+    assert found.summary["worth"].startswith("Measured: yours")
+
+
+def test_predictions_of_numbers_that_are_worse_than_none():
+    points, y = numbers()
+    found = difficulty_report(points, y, predictions=-y, n_jobs=1)
+    assert found.gap.value < -1.0
+    assert f"R² of -{100 * -found.gap.value:.0f}%" in found.summary["gap"]["sentence"]
+    assert f"-{100 * -found.gap.value:.0f}%" in found.to_html()
+    assert "BF058" in [each.code for each in difficulty_report(points, y, predictions=y, n_jobs=1).findings]
+
+
 def test_numbers_and_few_rows():
-    with pytest.raises(ValueError, match="predictions needs classes"):
-        difficulty_report(X, np.random.default_rng(0).normal(size=150), predictions=Y)
+    points, y = numbers()
+    with pytest.raises(ValueError, match="pass one of them"):
+        difficulty_report(points, y, task="regression", model=LinearRegression(), predictions=y)
+    with pytest.raises(TypeError, match="GaussianNB predicts classes, and y holds numbers"):
+        difficulty_report(points, y, model=GaussianNB())
+    with pytest.raises(ValueError, match="199"):
+        difficulty_report(points, y, predictions=y[1:])
     with pytest.raises(ValueError, match="too few to train models"):
         difficulty_report(X[:12], Y[:12], predictions=Y[:12])
 

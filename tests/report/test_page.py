@@ -50,6 +50,7 @@ SUMMARIES = {
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
     "numbers": sample_regression.houses,
     "numbers, hostile": sample_regression.hostile,
+    "numbers, gap": sample_regression.with_gap,
     "shares": sample_regression.shares,
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }
@@ -153,17 +154,28 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
     words = outline.words()
     order = [
         summary["title"],
+        "Predicted digit (10 classes)",
+        "From 1,797 rows, 64 columns, digits.csv",
+        "Judged by error, the share of rows predicted wrongly",
+        "Trust: yes",
         *summary["answer"],
         summary["goal"]["sentence"],
+        "floor 1.1%, 95% range 0.41–1.9%",
+        "Do next",
+        summary["verdict"]["steps"][0]["sentence"],
         summary["worth"],
-        *(finding["hint"] for finding in summary["findings"]),
+        summary["findings"][0]["hint"],
         summary["curve"]["note"],
-        "Each class against all others",
-        "The trees’ estimate for every two classes",
+        "the share that models took for the other one",
+        "Rows that models took for another class",
         summary["suspects"]["note"],
         summary["features"]["note"],
+        summary["data"]["columns_note"],
         summary["data"]["cautions"][0],
         summary["data"]["notes"][0],
+        summary["floor"]["trees"]["note"],
+        summary["findings"][1]["hint"],  # of the spanning trees alone
+        "each dot parts the classes above it",
         summary["learners"][0]["name"],
         summary["how_to_read"][0]["heading"],
         summary["command"],
@@ -185,11 +197,12 @@ def test_findings_say_what_they_are_about_and_where_there_is_more():
 def test_what_is_missing_leaves_no_trace():
     page = render_page(sample_summary.bare())
     present = set(re.findall(r'<section id="(\w+)"', page))
-    assert present == {"answer", "floor", "classes", "pairs", "suspects", "tree", "data", "again"}
+    assert present == {"answer", "suspects", "data", "trees", "details"}  # of two classes, no tables and no tree
+    assert re.findall(r'<details id="(\w+)"', page) == ["again"]
     outline = Outline(page)
     assert "None" not in outline.words()
     assert "No row looks like another class." in outline.words()
-    assert "100 of 5,000 read" in outline.words()
+    assert "100 of 5,000 rows" in outline.words()
     assert not any("data-heat" in attributes for _, attributes in outline.elements)  # one pair needs no map
 
 
@@ -232,12 +245,12 @@ def test_any_name_comes_back_as_it_is(name):
 def test_pairs_are_all_there_and_the_rest_is_folded():
     summary = sample_summary.digits()
     page = render_page(summary)
-    section = page[page.index('<section id="pairs"') : page.index('<section id="suspects"')]
+    section = page[page.index('<section id="pairs"') : page.index('<section id="classes"')]
     before, after = section.split("<details", 1)
     pair = re.compile(r'<tr data-find="(\S+) (\S+)">')
     assert pair.findall(before) == [(row["first"], row["second"]) for row in summary["pairs"]["rows"][:FIRST_ROWS]]
     assert pair.findall(after) == [(row["first"], row["second"]) for row in summary["pairs"]["rows"][FIRST_ROWS:]]
-    assert "The other 30 pairs" in section
+    assert "The other 37 pairs" in section
 
 
 @pytest.mark.parametrize("name", [name for name, make in SUMMARIES.items() if "pairs" in make()])
@@ -258,10 +271,10 @@ def test_a_page_stays_small_whatever_the_number_of_classes(n_classes, most):
     assert len(render_page(summary).encode()) < most
 
 
-def test_rare_classes_come_before_the_floor_with_what_more_rows_would_bring():
+def test_rare_classes_come_before_the_curve_with_what_more_rows_would_bring():
     summary = sample_summary.with_rare_class()
     page = render_page(summary)
-    section = page[page.index('<section id="rare"') : page.index('<section id="floor"')]
+    section = page[page.index('<section id="rare"') : page.index('<section id="curve"')]
     outline = Outline(section)
     for text in ("65", "0.13%", "0.965", "0.941–0.979", "61.5%", "21.5%", "0.266"):
         assert text in outline.words()
@@ -272,7 +285,7 @@ def test_rare_classes_come_before_the_floor_with_what_more_rows_would_bring():
 def test_subgroups_have_a_table_and_a_picture():
     summary = sample_summary.with_subgroups()
     page = render_page(summary)
-    section = page[page.index('<section id="subgroups"') : page.index('<section id="classes"')]
+    section = page[page.index('<section id="subgroups"') : page.index('<section id="curve"')]
     words = Outline(section).words()
     assert "scanner C 300 16.7% 42.0% 4.1% 3.3–5.4% 3.0% 1.8–5.4%" in words
     assert "? 3 0.17% 1.0% – 0–70.0% too few 0–70.0%" in words
@@ -317,10 +330,10 @@ def test_a_model_is_drawn_where_its_error_is(place, width):
 def test_columns_say_what_was_done_and_what_each_tells_alone():
     summary = sample_summary.digits()
     page = render_page(summary)
-    section = page[page.index('<section id="data"') : page.index('<section id="learners"')]
+    section = page[page.index('<section id="data"') : page.index('<section id="details"')]
     words = Outline(section).words()
-    assert "pixel_2_4 number scaled 12 17 24.0% 19.2–26.4%" in words
-    assert "number id left out: a different value in each row 12 17 – –" in words
+    assert "pixel_2_4 number, 17 values, 12 missing scaled 24.0% 19.2–26.4%" in words
+    assert "number id, 17 values, 12 missing left out: a different value in each row –" in words
     assert summary["data"]["columns_note"] in words
     assert "--to:24.00%" in section
     # a column that is shown with the rows to look at leads there
@@ -340,24 +353,40 @@ def test_heat_map_has_every_pair_once():
     assert len(cells) == 45
     assert {frozenset(pair) for pair in cells} == {frozenset((row["first"], row["second"])) for row in pairs["rows"]}
     hardest = cells["8", "1"]
-    assert (hardest["rate"], hardest["level"]) == (0.0612, 10)
+    assert (hardest["rate"], hardest["level"]) == (pytest.approx(0.3 * 0.0612), 10)
     assert cells["0", "6"]["level"] == 0
     lines = html.unescape(hardest["tooltip"]).split("\n")
-    # 0.0612 / 2 = 0.0306; 0.4 and 1.9 times that, and 0.6 times that, by the sample's own rule
-    assert lines == [
-        "8 against 1",
-        "6.1% of its maximum",
-        "trees’ estimate 3.1% (95% range 1.2–6.0%)",
-        "best model 1.8%",
-        "356 rows",
-    ]
+    # 0.0612 / 2 = 0.0306, 0.4 and 1.9 times that, and 0.3 times 0.0612 confused, by the sample's own rule
+    of_trees = "trees’ estimate 3.1% (95% range 1.2–6.0%)"
+    assert lines == ["8 against 1", "1.8% confused", of_trees, "356 rows"]
+    of_trees_alone = heat_map(pairs | {"confused": None}, 0.95)["rows"][0]["cells"][0]
+    assert of_trees_alone["rate"] == 0.0612
+    assert html.unescape(of_trees_alone["tooltip"]).split("\n")[1] == "6.1% of its maximum"
+
+
+def test_names_below_the_heat_map_are_turned_where_they_are_long():
+    short, long = (["a", "b", "c"], ["ankle boot", "b", "c"])
+    rows = dict.fromkeys([*short, *long], 9)
+    assert not heat_map(sample_summary.pairs_of(short, {}, rows), 0.95)["is_turned"]
+    assert heat_map(sample_summary.pairs_of(long, {}, rows), 0.95)["is_turned"]
+
+
+def test_without_models_classes_and_pairs_have_the_estimates_of_spanning_trees():
+    words = Outline(render_page(sample_summary.without_models())).words()
+    assert "in percent of its maximum" in words
+    assert "Each class against all others" in words
+    assert "8 1 356 3.1% 1.2–6.0% 6.1%" in words
+    assert "mostly for" not in words
+    models = Outline(render_page(sample_summary.digits())).words()
+    assert "8 174 1.7% 3 1.2%" in models
+    assert "of its maximum" not in models
 
 
 def test_heat_map_of_a_pair_that_is_not_listed_tells_what_is_known():
     pairs = sample_summary.digits()["pairs"]
     pairs["rows"] = pairs["rows"][:1]
     cells = [cell for row in heat_map(pairs, 0.95)["rows"] for cell in row["cells"]]
-    assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [5]
+    assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [4]
 
 
 @pytest.mark.parametrize(
@@ -382,13 +411,12 @@ def test_values_that_differ_most_come_first():
     assert (first["n_equal"], second["n_equal"]) == (1, 2)
 
 
-def test_many_differing_values_are_folded_and_then_counted():
+def test_of_many_differing_values_most_are_counted():
     columns = [f"c{place}" for place in range(50)]
     row = {"values": ["0"] * 50, "other_values": ["1"] * 50}
     (prepared,) = cards_of({"columns": columns, "rows": [row]})
-    shown = len(prepared["first_values"]) + len(prepared["more_values"])
-    assert shown + prepared["n_left_out"] == 50
-    assert prepared["n_left_out"] == 20
+    assert len(prepared["first_values"]) + prepared["n_left_out"] == 50
+    assert prepared["n_left_out"] == 46
 
 
 def test_rows_that_are_equal_say_so():
@@ -531,16 +559,18 @@ def test_metrics_are_listed_in_their_own_units():
     assert "ROC AUC larger is better 0.972 0.941–0.984 0.965 0.941–0.979 0.5" in words
     assert "log-loss smaller is better 1.13 1.02–1.31 1.24 1.17–1.31 2.29" in words
     assert "error smaller is better 1.1% 0.41–1.9% 1.7% 1.2–2.4% 89.8%" in words
-    assert "The ceiling" in words
-    assert "above the estimated ceiling" in words
-    assert "compared by their errors" in words
-    assert page.index('<section id="floor"') < page.index('<section id="rare"')  # the metric that was asked for leads
-    assert "All metrics" not in render_page(sample_summary.digits())
+    assert "above the ceiling" in words
+    assert "Judged by ROC AUC, the chance that a row of a class is ranked above a row of another (larger" in words
+    assert '<section id="floor">' in page
+    # one metric is on the first screen, and the table a detail
+    one = sample_summary.digits()
+    one["metrics"] = [one["floor"]]
+    assert '<details id="floor">' in render_page(one)
 
 
 def test_costs_say_where_the_money_goes():
     page = render_page(sample_summary.with_costs())
-    words = Outline(page[page.index('<section id="costs"') : page.index('<section id="findings"')]).words()
+    words = Outline(page[page.index('<section id="costs"') : page.index('<section id="curve"')]).words()
     assert "1 8 900 1.2% 10.8 80.0%" in words
     assert "2 2 right 900 1.2% -0.6 –" in words
     assert "7.3% of the rows are not decided." in words

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesfloor import regression_floor
+from bayesfloor import difficulty_report, regression_floor
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.report.columns import explained_by_columns
 from bayesfloor.report.fewer_columns import without_columns
@@ -49,15 +49,22 @@ def dated():
     return frame
 
 
+#: How many more trainings each one was told to expect, of the last call of `checked`.
+expected: list[int] = []
+
+
 def checked(frame, metric, reached, findings=()):
     """Train by a table of what is reached, and note the problems that were trained on."""
     source, seen = source_of(frame, "y", None, task="regression"), []
+    expected.clear()
 
-    def train(problem):
+    def train(problem, n_more):
         seen.append(problem)
+        expected.append(n_more)
         value = reached(problem)
-        own = replace(metric, reached=value, reached_interval=(value - 0.02, value + 0.02))
-        own = replace(own, curve=replace(metric.curve, fitted=np.full(3, value), limit=value))
+        own = replace(metric, reached=value, estimate=value, reached_interval=(value - 0.02, value + 0.02))
+        flat = np.full(3, value)
+        own = replace(own, curve=replace(metric.curve, value=flat, fitted=flat, limit=value))
         return SimpleNamespace(metric="r2", metrics={"r2": own}, findings=findings), len(seen)
 
     return learn_with_checks(source, OPTIONS, explained_by_columns(source, OPTIONS), train), seen
@@ -118,6 +125,7 @@ def test_a_leak_is_left_out_of_what_else_is_checked(metric):
     assert [problem.X.shape[1] for problem in seen] == [4, 3, 3]
     assert (found.learned.metrics["r2"].reached, found.checks.without_leaks.reached) == (0.99, 0.2)
     assert found.checks.mixed.reached == 0.8
+    assert expected == [2, 1, 0]  # so that one bar can serve all
 
 
 def test_a_clean_table_is_trained_on_once(metric):
@@ -153,3 +161,17 @@ def test_columns_that_became_several_features_are_left_out_whole():
         assert left.tabular.names[column] == "town"
         assert all(str(left.feature_names[place]).startswith("town") for place in range(first, last))
     assert without_columns(source, source.problem, set(source.columns)) is None
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_progress_does_not_start_over_where_models_are_trained_again(task):
+    frame, calls = grouped(), []
+    if task == "classes":
+        frame["y"] = np.where(frame["y"] > 0, "high", "low")
+    report = difficulty_report(frame, "y", n_jobs=1, progress=lambda *call: calls.append(call))
+    assert report.verdict.reasons[0].kind == "groups"  # trained twice
+    seen = [done / total for done, total in calls]
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert any(0.3 < share < 0.6 for share in seen)
+    assert any(0.6 < share < 0.95 for share in seen)

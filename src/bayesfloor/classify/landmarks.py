@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from bayesfloor.classify.prediction_intervals import interval_ends
 from bayesfloor.classify.training import F64, check_regression, check_rows, check_training, class_weights, total_weights
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.learn.landmarks.efforts import EFFORTS, Effort
@@ -24,9 +25,9 @@ from bayesfloor.learn.landmarks.fitting import (
     update_model,
 )
 from bayesfloor.learn.landmarks.local_rows import LocalRows
-from bayesfloor.learn.landmarks.regression import fit_numbers
+from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import listed
@@ -381,9 +382,12 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         Mean and standard deviation of the target.
     penalty_ : float
         The penalty in use.
+    held_out_ : HeldOutRows
+        Rows that were held out of a first fit, and what it predicts for them, less the mean of the target and divided
+        by its deviation; `predict_interval` takes its widths from there.
     held_out_mse_ : float
-        Mean squared error on rows that were held out of a first fit. The penalty was chosen on them, so it is a little
-        too good; that fit had fewer rows, so it may also be too bad.
+        Their mean squared error. The penalty was chosen on them, so it is a little too good; that fit had fewer rows,
+        so it may also be too bad.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -402,7 +406,13 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
     >>> regressor = LandmarkRegressor().fit(X[:700], y[:700])
     >>> bool(regressor.score(X[700:], y[700:]) > 0.9)
     True
+    >>> low, high = regressor.predict_interval(X[700:], confidence=0.9).T
+    >>> bool(0.85 < ((low <= y[700:]) & (y[700:] <= high)).mean() < 0.95)
+    True
     """
+
+    coef_: F32
+    held_out_: HeldOutRows
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the regressor.
@@ -433,12 +443,13 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         self.target_mean_ = float(middle + share @ (numbers - middle))
         self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
         targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
-        fit = partial(fit_numbers, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
+        fit = partial(fit_numbers, n_landmarks=n_landmarks, n_rules=n_rules)
         model = self._supervised(lambda pool: fit(rows, targets, effort, seed, pool))
         self.feature_map_ = model.feature_map
         self.coef_ = model.coefficients
         self.penalty_ = model.penalty
-        self.held_out_mse_ = model.held_out_mse * self.target_deviation_**2
+        self.held_out_ = model.held_out
+        self.held_out_mse_ = model.held_out.mse * self.target_deviation_**2
         return self
 
     def predict(self, X: Any) -> F64:
@@ -454,6 +465,36 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         ndarray of shape (n_samples,)
             The numbers.
         """
+        return self._in_unit(self._standardised(X))
+
+    def predict_interval(self, X: Any, *, confidence: float = 0.95) -> F64:
+        """Tell where the number of each row lies, with some confidence.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+        confidence : float, default=0.95
+            Share of new rows whose numbers lie inside, as many below as above among the others.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends, from residuals of held-out rows, wider where these are larger for similar predictions.
+
+        Notes
+        -----
+        The share holds for rows that are like those of the fit, over all of them, not for each kind of row; for those
+        of new groups where the fit knows groups. The fit without the held-out rows had fewer rows than this one, so
+        intervals tend to be a little too wide.
+        """
+        confidence = check_confidence(confidence)
+        return self._in_unit(interval_ends(self.held_out_, self._standardised(X), confidence))
+
+    def _standardised(self, X: Any) -> F64:
+        """Predict the standardised target."""
         check_is_fitted(self)
-        scores = self._scores_by(X, self.coef_[np.newaxis])
-        return self.target_mean_ + self.target_deviation_ * scores[:, 0].astype(np.float64)
+        return self._scores_by(X, self.coef_[np.newaxis])[:, 0].astype(np.float64)
+
+    def _in_unit(self, values: F64) -> F64:
+        return self.target_mean_ + self.target_deviation_ * values

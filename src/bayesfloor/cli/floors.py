@@ -20,9 +20,9 @@ from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
-    from bayesfloor.floor.learned.dependence import Dependence
     from bayesfloor.results import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors, Table
     from bayesfloor.runtime.arrays import Range
+    from bayesfloor.runtime.findings import Finding
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
@@ -93,7 +93,7 @@ def _from_models(
     with engine(options, device=False) as how, compiling_boosting(of_classes):
         found = estimate(table, max_rows=rows_to_use(table, options), **judged_by, **how)
     result = {"method": "learned", **found.to_dict()}
-    findings = [*_dependence(table, options), *found.findings]
+    findings = [*_trust(table, options), *found.findings]
     if of_classes:
         from bayesfloor.report.ordered_classes import find_ordered_classes
 
@@ -214,24 +214,19 @@ def limit_name(metric: dict[str, Any]) -> str:
     return f"the {'ceiling' if metric['larger_is_better'] else 'floor'} of the {metric['title']}"
 
 
-def _dependence(table: "Table", options: TableOptions) -> "list[Dependence]":
-    """Find rows that belong together where nobody said so; sets that are known by name come prepared."""
-    from bayesfloor.data.labels import check_labels
-    from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers
-
+def _trust(table: "Table", options: TableOptions) -> "list[Finding]":
+    """Look for leaks, rows that belong together and an order of time; sets that are known by name come prepared."""
     if not table.columns:
         return []
-    groups = table.row_info.possible_groups if table.groups is None else {}
-    how: dict[str, Any] = {
-        "in_order": table.time is None and table.groups is None,
-        "tabular": table.tabular,
-        "seed": options.seed,
-        "n_jobs": options.threads,
-    }
-    if table.task == "regression":
-        assert table.y is not None
-        return find_dependence_of_numbers(table.X, table.y, groups, **how)
-    return find_dependence(table.X, check_labels(table.y, len(table.X))[1], groups, **how)
+    from bayesfloor.floor.trees.problem import check_options
+    from bayesfloor.report.source import source_of
+    from bayesfloor.report.trust_checks import quick_findings
+
+    how = check_options(n_jobs=options.threads, device="cpu", random_state=options.seed)
+    found = quick_findings(source_of(table, None, None, task=table.task), how)
+    if not found:
+        say("Quick checks found no leaks, no rows that belong together and no order in time.", quiet=options.quiet)
+    return found
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:

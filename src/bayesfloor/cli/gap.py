@@ -145,14 +145,15 @@ def gap(
 
 
 def _text(found: "FloorGap") -> str:
-    from bayesfloor.floor.learned.gap_result import p_text
+    from bayesfloor.floor.learned.gap_result import Words, p_text
 
+    limit = Words(found.floor).limit
     rows = [
         ("the model", found.value, *found.value_interval),
         ("reached by a stack of models", found.reached, *found.reached_interval),
-        ("the floor", found.estimate, *found.interval),
+        (f"the {limit}", found.estimate, *found.interval),
         ("more than the stack", found.sure_gap, *found.sure_gap_interval),
-        ("from there to the floor", found.possible_gap, *found.possible_gap_interval),
+        (f"from there to the {limit}", found.possible_gap, *found.possible_gap_interval),
     ]
     parts = [found.sentence(), table_text(("", found.floor.title, "from", "to"), rows)]
     records, figures = found.to_dict(), {"error": "model", "reached": "reached", "gap": "gap"}
@@ -366,7 +367,7 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabil
     is_set = not table.columns  # known by name, and comes prepared
     if isinstance(trained, Model):
         points = _points_for(trained.preparation, table, files, is_set)
-        return _asked(trained.classifier, points, table, files, path.name, wants_probabilities)
+        return _asked(trained.estimator, points, table, files, path.name, wants_probabilities)
     if is_set:
         raise UsageError(
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "

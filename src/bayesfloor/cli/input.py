@@ -50,7 +50,9 @@ def open_table(
     if not files:
         raise UsageError("FILE is missing: name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
     if task == "classification" and options.task == "regression":
-        raise UsageError("--task regression: this command needs classes; 'report' and 'floor' take numbers")
+        raise UsageError(
+            "--task regression: this command needs classes; 'report', 'floor', 'gap' and 'fit' take numbers"
+        )
     check_folder(options.data)
     known = [*BUILT_IN, *local_files(options.data)]
     if len(files) == 1 and files[0] in known and not is_file(Path(files[0])):

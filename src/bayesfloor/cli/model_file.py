@@ -1,4 +1,4 @@
-"""Model files: a trained classifier and the preparation of its table, written by skops.
+"""Model files: a trained estimator and the preparation of its table, written by skops.
 
 A pickle runs whatever code its writer put in. What skops writes is a zip file of a description in JSON and of plain
 arrays. Only types that skops itself knows to be harmless are ever made; any other is refused before anything is built.
@@ -6,11 +6,11 @@ arrays. Only types that skops itself knows to be harmless are ever made; any oth
 The file holds the parts that predictions need, as plain arrays and lists::
 
     format        version of this layout
-    kind          which classifier it is; a key of `KINDS`
-    parts         what that classifier needs, by name
+    kind          which estimator it is; a key of `KINDS`
+    parts         what that estimator needs, by name
     preparation   how a table becomes rows for it
 
-The classifier is put together again from its parts. Parts that do not go together are refused, and so are parts that
+The estimator is put together again from its parts. Parts that do not go together are refused, and so are parts that
 this version does not know: leaving one out would change predictions.
 """
 
@@ -22,12 +22,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.landmarks import LandmarkClassifier
+from bayesfloor.classify.landmarks import LandmarkClassifier, LandmarkRegressor
 from bayesfloor.classify.linear.path_classifiers import SmartSVC
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
+from bayesfloor.data.numbers import LARGEST
 from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
 from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap
+from bayesfloor.learn.landmarks.fitting import HEAVIEST_ROW, LIGHTEST_ROW
 from bayesfloor.learn.landmarks.local_rows import LocalRows
+from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.text import counted, listed
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tree import ClassTree
@@ -39,6 +42,8 @@ LARGEST_COEFFICIENT = 1e15
 LARGEST_CENTRE, LARGEST_SCALE, LARGEST_AXIS = 1e154, 1e300, 1e12
 #: Largest gamma: that of rows a millionth of a deviation apart is below.
 LARGEST_GAMMA = 1e15
+#: Largest mean and deviation of a target of numbers: somewhat above the largest number that a fit takes.
+LARGEST_TARGET = 10 * LARGEST
 #: Largest coefficient of a linear SVM; columns are of order one.
 LARGEST_LINEAR = 1e100
 #: How far rounding takes shares and residuals beyond 1.
@@ -53,21 +58,21 @@ Parts = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained classifier, and how to make rows ready for it."""
+    """A trained classifier or regressor, and how to make rows ready for it."""
 
-    classifier: LandmarkClassifier | SmartSVC
+    estimator: LandmarkClassifier | SmartSVC | LandmarkRegressor
     preparation: Preparation
 
 
 def pack_model(model: Model) -> bytes:
     """Return the contents of a model file."""
-    _check_letters(model.classifier.classes_)
-    kind = next(name for name, each in KINDS.items() if isinstance(model.classifier, each.estimator))
+    _check_letters(model.estimator)
+    kind = next(name for name, each in KINDS.items() if isinstance(model.estimator, each.estimator))
     return pack(
         {
             "format": _FORMAT,
             "kind": kind,
-            "parts": KINDS[kind].take_apart(model.classifier),
+            "parts": KINDS[kind].take_apart(model.estimator),
             "preparation": model.preparation.to_dict(),
         }
     )
@@ -132,20 +137,21 @@ def _model_of(stored: Any, name: str) -> Model:
         if stored["format"] != _FORMAT:
             raise ValueError(f"its format is {stored['format']!r}")
         if stored["kind"] not in KINDS:
-            raise ValueError(f"it holds a classifier that is not known, {stored['kind']!r}")
-        preparation = Preparation.from_dict(stored["preparation"])
-        if preparation.task != "classification":
-            raise ValueError("its table is not one of classes")
-        classifier = KINDS[stored["kind"]].put_together(stored["parts"], len(preparation.feature_names))
-        _check_letters(classifier.classes_)
-        return Model(classifier, preparation)
+            raise ValueError(f"it holds an estimator that is not known, {stored['kind']!r}")
+        preparation, kind = Preparation.from_dict(stored["preparation"]), KINDS[stored["kind"]]
+        if preparation.task != kind.task:
+            raise ValueError(f"its table is not one of {'classes' if kind.task == 'classification' else 'numbers'}")
+        estimator = kind.put_together(stored["parts"], len(preparation.feature_names))
+        _check_letters(estimator)
+        return Model(estimator, preparation)
     except Exception as error:
         raise no_model(name, error) from error
 
 
-def _check_letters(classes: NDArray[Any]) -> None:
+def _check_letters(estimator: Any) -> None:
     """Refuse names of classes that are too long, when a model is written and when it is read."""
-    n_letters = max((len(label) for label in classes.tolist() if isinstance(label, str)), default=0)
+    labels = getattr(estimator, "classes_", np.empty(0)).tolist()
+    n_letters = max((len(label) for label in labels if isinstance(label, str)), default=0)
     if n_letters > MOST_LETTERS:
         raise ValueError(f"a class has a name of {counted(n_letters)} letters; {counted(MOST_LETTERS)} are the most")
 
@@ -219,6 +225,48 @@ def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
     return classifier
 
 
+def _regressor_parts(regressor: LandmarkRegressor) -> Parts:
+    return {
+        "feature_map": regressor.feature_map_.to_dict(),
+        "coef": regressor.coef_,
+        "target_mean": regressor.target_mean_,
+        "target_deviation": regressor.target_deviation_,
+        "held_out": regressor.held_out_._asdict(),
+    }
+
+
+def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
+    """Put a feature map, the coefficients of its features, and the rows that intervals are from together."""
+    _check_names(parts, {"feature_map", "coef", "target_mean", "target_deviation", "held_out"})
+    regressor = LandmarkRegressor()
+    regressor.n_features_in_ = n_features
+    regressor.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
+    within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
+    regressor.coef_ = _array(parts, "coef", np.float32, (made.n_features,), *within)
+    regressor.target_mean_ = _number(parts, "target_mean", -LARGEST_TARGET, LARGEST_TARGET)
+    regressor.target_deviation_ = _number(parts, "target_deviation", 0.0, LARGEST_TARGET)
+    held_out = parts["held_out"]
+    _check_names(held_out, set(HeldOutRows._fields))
+    predicted = _array(held_out, "predicted", np.float32, (None,), *within)
+    if not len(predicted):
+        raise ValueError("the array 'predicted' holds no rows")
+    regressor.held_out_ = HeldOutRows(
+        predicted=predicted,
+        target=_array(held_out, "target", np.float32, predicted.shape, *within),
+        weight=_array(held_out, "weight", np.float32, predicted.shape, LIGHTEST_ROW, HEAVIEST_ROW),
+        group=_places(held_out, "group", predicted.shape, len(predicted)),
+    )
+    return regressor
+
+
+def _number(parts: Parts, name: str, least: float, largest: float) -> float:
+    """Return a number between two others."""
+    value = parts[name]
+    if type(value) is not float or not least <= value <= largest:
+        raise ValueError(f"{name!r} is no number that a fit gives")
+    return value
+
+
 def _sorted_classes(labels: Any) -> NDArray[Any]:
     classes = check_classes(labels)
     if not isinstance(labels, list) or np.any(classes[1:] < classes[:-1]):
@@ -235,9 +283,6 @@ def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
     if parts["axes"] is not None:
         axes = _array(parts, "axes", np.float32, (n_features, None), -LARGEST_AXIS, LARGEST_AXIS)
     n_axes = n_features if axes is None else axes.shape[1]
-    gamma = parts["gamma"]
-    if type(gamma) is not float or not 0 < gamma <= LARGEST_GAMMA:
-        raise ValueError("'gamma' is no number that a fit gives")
     farthest = FARTHEST * HEAVIEST
     cut_columns = _places(parts, "cut_columns", (None,), n_axes)
     n_cuts = len(cut_columns)
@@ -249,7 +294,7 @@ def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
         axes=axes,
         weights=_array(parts, "weights", np.float32, (n_axes,), LIGHTEST, HEAVIEST),
         landmarks=_array(parts, "landmarks", np.float32, (None, n_axes), -farthest, farthest),
-        gamma=gamma,
+        gamma=_number(parts, "gamma", np.nextafter(0.0, 1.0), LARGEST_GAMMA),
         cut_columns=cut_columns,
         cut_values=_array(parts, "cut_values", np.float32, (n_cuts,), -FARTHEST, FARTHEST),
         rule_first=rule_first,
@@ -276,15 +321,17 @@ def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
 
 
 class Kind(NamedTuple):
-    """A classifier that a file can hold, what of it is written, and how it is read."""
+    """An estimator that a file can hold, what its table is of, what of it is written, and how it is read."""
 
     estimator: type
+    task: str
     take_apart: Callable[[Any], Parts]
     put_together: Callable[[Parts, int], Any]
 
 
-#: Classifiers by the name that their files have.
+#: Estimators by the name that their files have.
 KINDS = {
-    "landmarks": Kind(LandmarkClassifier, _landmark_parts, _landmarks_of),
-    "smartsvm": Kind(SmartSVC, _smart_svm_parts, _smart_svm_of),
+    "landmarks": Kind(LandmarkClassifier, "classification", _landmark_parts, _landmarks_of),
+    "smartsvm": Kind(SmartSVC, "classification", _smart_svm_parts, _smart_svm_of),
+    "landmarks of numbers": Kind(LandmarkRegressor, "regression", _regressor_parts, _regressor_of),
 }

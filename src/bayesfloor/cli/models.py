@@ -4,7 +4,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
@@ -39,17 +42,18 @@ def fit(
     force: Force = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
-    """Train a classifier with probabilities, and write it with the preparation of the table.
+    """Train a model of classes or of a number, and write it with the preparation of the table.
 
-    LandmarkClassifier by default: near the accuracy of kernel methods, in less
-    time than linear SVMs. The model file holds no code, and 'predict' runs none.
+    LandmarkClassifier or LandmarkRegressor by default: near the accuracy of kernel
+    methods, in less time than linear SVMs. The model file holds no code, and
+    'predict' runs none.
 
     Parameters
     ----------
     out
         Where to write the model.
     model
-        Kernels of landmarks and rules, or linear SVMs along a class tree, which can be read.
+        Kernels of landmarks and rules; or for classes linear SVMs along a class tree, which can be read.
     effort
         How much time landmarks may take, for how good a model.
 
@@ -57,20 +61,24 @@ def fit(
     --------
     bayesfloor fit patients.csv --target outcome --out patients.skops
     bayesfloor fit patients.csv --target outcome --effort high --out patients.skops
+    bayesfloor fit houses.csv --target price --out houses.skops
     """
     if model != "landmarks" and effort != "default":
         raise UsageError("--effort is for --model landmarks alone")
     place = check_output(out, force)
-    table = open_table(files, options)
+    table = open_table(files, options, task=options.task)
+    if model == "smartsvm" and table.task == "regression":
+        raise UsageError(
+            f"--model smartsvm needs classes, and {table.target!r} holds numbers; --task classification reads them as "
+            "classes"
+        )
     from bayesfloor.cli.model_file import Model, pack_model
 
     started = perf_counter()
-    classifier, found = (
-        _fit_landmarks(table, effort, options) if model == "landmarks" else _fit_smart_svm(table, options)
-    )
+    trained, found = _fit_landmarks(table, effort, options) if model == "landmarks" else _fit_smart_svm(table, options)
     seconds = perf_counter() - started
-    write_file(place, pack_model(Model(classifier, table.preparation)), force=force)
-    result = {"model": model, "out": str(place), "n_features": classifier.n_features_in_, **found.result}
+    write_file(place, pack_model(Model(trained, table.preparation)), force=force)
+    result = {"model": model, "out": str(place), "n_features": trained.n_features_in_, **found.result}
     rows = [("model", model), ("written to", str(place)), *found.rows, ("seconds", f"{seconds:.2f}")]
     text = f"{table_text(('', ''), rows)}{found.picture}"
     show("fit", result | {"seconds": seconds}, text, options, table=table)
@@ -78,7 +86,7 @@ def fit(
 
 
 class _Found(NamedTuple):
-    """What is shown of a trained classifier: as JSON, in a table and below it, and what to think of its error."""
+    """What is shown of a trained model: as JSON, in a table and below it, and what to think of its error."""
 
     result: dict[str, Any]
     rows: list[tuple[str, str]]
@@ -86,36 +94,36 @@ class _Found(NamedTuple):
     caveat: str
 
 
-def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple[bf.LandmarkClassifier, _Found]":
-
+def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[Any, _Found]:
+    """Train a classifier or a regressor on landmarks."""
+    kind = bf.LandmarkRegressor if table.task == "regression" else bf.LandmarkClassifier
     with progress_on_stderr(options.quiet) as progress:
-        classifier = bf.LandmarkClassifier(
-            effort, n_jobs=options.threads, progress=progress, random_state=options.seed
-        ).fit(table.X, table.y, groups=table.groups)
-    features = classifier.feature_map_
-    n_kept = 0 if classifier.local_ is None else len(classifier.local_.rows)
-    result = {
+        trained: Any = kind(effort, n_jobs=options.threads, progress=progress, random_state=options.seed)
+        trained.fit(table.X, table.y, groups=table.groups)
+    features = trained.feature_map_
+    result: dict[str, Any] = {
         "effort": effort,
         "n_landmarks": len(features.landmarks),
         "n_rules": len(features.rule_first),
-        "n_rows_kept": n_kept,
-        "held_out_error": classifier.held_out_error_,
-        "held_out_log_loss": classifier.held_out_log_loss_,
     }
-    rows = [
-        ("held-out error", f"{classifier.held_out_error_:.4f}"),
-        ("held-out log-loss", f"{classifier.held_out_log_loss_:.4f}"),
-        ("landmarks", str(len(features.landmarks))),
-        ("rules", str(len(features.rule_first))),
-    ]
-    rows += [("training rows kept", str(n_kept))] if n_kept else []
+    rows = [("landmarks", str(len(features.landmarks))), ("rules", str(len(features.rule_first)))]
+    if table.task == "regression":
+        r2, rmse = trained.held_out_.r2, trained.held_out_mse_**0.5
+        result |= {"held_out_r2": r2, "held_out_rmse": rmse}
+        figures = [("held-out R²", f"{r2:.4f}"), ("held-out RMSE", f"{rmse:.6g}")]
+    else:
+        n_kept = 0 if trained.local_ is None else len(trained.local_.rows)
+        error, loss = trained.held_out_error_, trained.held_out_log_loss_
+        result |= {"n_rows_kept": n_kept, "held_out_error": error, "held_out_log_loss": loss}
+        figures = [("held-out error", f"{error:.4f}"), ("held-out log-loss", f"{loss:.4f}")]
+        rows += [("training rows kept", str(n_kept))] if n_kept else []
     caveat = (
         "The held-out figures are of a model that was trained on fewer rows, and they chose its penalty; the one that "
         "is written is trained on all rows."
     )
     if table.time is not None:
         caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."
-    return classifier, _Found(result, rows, "", caveat)
+    return trained, _Found(result, [*figures, *rows], "", caveat)
 
 
 def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[bf.SmartSVC, _Found]":
@@ -131,12 +139,19 @@ def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[bf.SmartSVC,
 
 
 def predict(
-    model: str, file: str, /, *, out: str | None = None, force: Force = False, options: RunOptions = RUN_DEFAULTS
+    model: str,
+    file: str,
+    /,
+    *,
+    confidence: Annotated[float | None, Parameter(validator=Number(gt=0, lt=1))] = None,
+    out: str | None = None,
+    force: Force = False,
+    options: RunOptions = RUN_DEFAULTS,
 ) -> None:
-    """Predict the label of each row of a file, with the probabilities of all classes, as CSV.
+    """Predict each row of a file, as CSV: its label with the probabilities of all classes, or its number.
 
-    Where the file has labels, stderr says how many of them differ from what was
-    predicted.
+    Where the file has labels or numbers, stderr says how far they are from what
+    was predicted.
 
     Parameters
     ----------
@@ -144,6 +159,8 @@ def predict(
         What 'fit' wrote.
     file
         A file with the columns of the first one, or - for stdin.
+    confidence
+        Beside each number, the ends of an interval that holds so large a share of new rows, such as 0.9.
     out
         Where to write; stdout by default.
 
@@ -151,6 +168,7 @@ def predict(
     --------
     bayesfloor predict patients.skops new.csv --out predicted.csv
     bayesfloor predict patients.skops new.csv | head
+    bayesfloor predict houses.skops new.csv --confidence 0.9
     """
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:
@@ -166,40 +184,71 @@ def predict(
     from bayesfloor.cli.model_file import read_model
 
     trained = read_model(Path(model))
+    is_number = trained.preparation.task == "regression"
+    if confidence is not None and not is_number:
+        raise UsageError(f"--confidence is for numbers, and {model!r} predicts classes, with a probability for each")
     with without_messages_of_libraries():
         table = _read_alike(file, trained, options.quiet)
-    classifier = trained.classifier.set_params(n_jobs=options.threads)
-    probability = classifier.predict_proba(table.X)
-    labels = classifier.predict(table.X)
-    wrong = _count_wrong(table, labels)
-    if wrong is not None:
-        say(
-            f"{wrong} of {len(labels)} labels in {table.source} are not those predicted ({wrong / len(labels):.1%}).",
-            quiet=options.quiet,
-        )
+    trained.estimator.set_params(n_jobs=options.threads)
+    found = _numbers(trained, table, confidence) if is_number else _classes(trained, table)
+    for sentence in found.said:
+        say(sentence, quiet=options.quiet)
     if options.json:
-        result = {
-            "classes": classifier.classes_,
-            "lines": table.lines,
-            "predicted": labels,
-            "probability": probability,
-            "n_wrong": wrong,
-        }
-        write_json("predict", result, table=table)
-        return
+        write_json("predict", {"lines": table.lines, **found.result}, table=table)
+    elif place is not None:
+        write_file(place, found.text.encode(), force=force)
+        say(f"{len(table.lines)} rows written to {str(place)!r}.", quiet=options.quiet)
+    else:
+        lines = found.text.rstrip("\n").split("\n")
+        write("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
+
+
+class _Predictions(NamedTuple):
+    """What is predicted for the rows of a table: as JSON, as CSV, and what is said of it."""
+
+    result: dict[str, Any]
+    text: str
+    said: list[str]
+
+
+def _classes(trained: "Model", table: "Table") -> _Predictions:
+    """Predict labels, with the probabilities of all classes."""
+    classifier: Any = trained.estimator
+    probability, labels = classifier.predict_proba(table.X), classifier.predict(table.X)
+    wrong, said = _count_wrong(table, labels), []
+    if wrong is not None:
+        of = f"{wrong} of {len(labels)} labels in {table.source}"
+        said.append(f"{of} are not those predicted ({wrong / len(labels):.1%}).")
     text, n_escaped = as_csv(table.lines, labels, classifier.classes_, probability)
     if n_escaped:
-        say(
+        said.append(
             f"Text that a spreadsheet would take for a formula has an apostrophe in front, in {n_escaped} of "
-            f"{len(labels)} rows.",
-            quiet=options.quiet,
+            f"{len(labels)} rows."
         )
-    if place is not None:
-        write_file(place, text.encode(), force=force)
-        say(f"{len(labels)} rows written to {str(place)!r}.", quiet=options.quiet)
-    else:
-        lines = text.rstrip("\n").split("\n")
-        write("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
+    result = {"classes": classifier.classes_, "predicted": labels, "probability": probability, "n_wrong": wrong}
+    return _Predictions(result, text, said)
+
+
+def _numbers(trained: "Model", table: "Table", confidence: float | None) -> _Predictions:
+    """Predict numbers, with the ends of their intervals where these are asked for."""
+    regressor: Any = trained.estimator
+    predicted = regressor.predict(table.X)
+    interval = None if confidence is None else regressor.predict_interval(table.X, confidence=confidence)
+    rmse, said = None, []
+    if table.y is not None:
+        away = abs(table.y - predicted)
+        scale = float(away.max()) or 1.0  # squares of very large numbers are infinite
+        rmse = scale * float(((away / scale) ** 2).mean() ** 0.5)
+        said.append(f"RMSE of the {len(predicted)} numbers in {table.source}: {rmse:.6g}.")
+        if interval is not None:
+            inside = int(((interval[:, 0] <= table.y) & (table.y <= interval[:, 1])).sum())
+            said[0] += f" {inside} of them lie in their interval ({inside / len(predicted):.1%})."
+    columns = [predicted] if interval is None else [predicted, *interval.T]
+    header = ["line", "predicted", "low", "high"][: 1 + len(columns)]
+    rows = zip(table.lines.tolist(), *(each.tolist() for each in columns), strict=True)
+    text, _ = csv_text(header, ((line, *(f"{number:.10g}" for number in row)) for line, *row in rows))
+    result = {"predicted": predicted, "interval": interval, "confidence": confidence, "rmse": rmse}
+    return _Predictions(result, text, said)
 
 
 def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
@@ -207,7 +256,8 @@ def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
     from bayesfloor.tables.targets import is_missing_label
 
     preparation = trained.preparation
-    are_kept = any(is_missing_label(str(label)) for label in trained.classifier.classes_.tolist())
+    classes = getattr(trained.estimator, "classes_", None)
+    are_kept = classes is not None and any(is_missing_label(str(label)) for label in classes.tolist())
     try:
         table = bf.read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
     except ValueError as error:

@@ -3,7 +3,6 @@
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.streams import abandon, tell
 from bayesfloor.runtime.files import write_whole
+from bayesfloor.runtime.progress import Bar
 from bayesfloor.runtime.results import plain
 from bayesfloor.runtime.text import json_text, visible
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _PATIENCE_S = 1.0
 #: Fractions from this on are shown with one digit: six that count are enough.
 _MANY_DIGITS = 10_000.0
-#: Letters of a full progress bar.
-_BAR_LETTERS = 30
 
 
 def say(text: str, *, quiet: bool = False) -> None:
@@ -212,21 +210,8 @@ def progress_on_stderr(quiet: bool) -> Iterator[Callable[[int, int], None] | boo
     if quiet or not sys.stderr.isatty():
         yield False
         return
-    started = time.monotonic()
-    drawn = False
-
-    def draw(done: int, total: int) -> None:
-        nonlocal drawn
-        elapsed, share = time.monotonic() - started, done / max(total, 1)
-        if elapsed < _PATIENCE_S:
-            return
-        left = f"{elapsed / share - elapsed:.0f} s left" if 0 < share < 1 else f"{elapsed:.0f} s"
-        bar = ("#" * int(_BAR_LETTERS * share)).ljust(_BAR_LETTERS, ".")
-        print(f"\r\033[K[{bar}] {share:4.0%} {left}", end="", file=sys.stderr, flush=True)
-        drawn = True
-
+    bar = Bar(_PATIENCE_S)
     try:
-        yield draw
+        yield bar
     finally:
-        if drawn:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        bar.clear()

@@ -80,11 +80,14 @@ def report(
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     task = check_metric_options(judged, options.task, target_value=target_value)
+    from bayesfloor.floor.learned.model_predictions import DECIDED
+
     with compiling_boosting(not judged.fast and task != "regression"):
         table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
-        judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)
-        labels = predictions_of(given, table, files) if given.is_given else None
+        judged_by = metric_arguments(judged, table, fast=judged.fast)
+        is_of_scores = judged_by["metric"][0] not in DECIDED
+        predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
 
         asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}
         with engine(options) as how:
@@ -92,7 +95,7 @@ def report(
                 table,
                 by=judged.by,
                 fast=judged.fast,
-                predictions=labels,
+                predictions=predicted,
                 target_value=target_value,
                 n_features=features,
                 max_rows=rows_to_use(table, options),

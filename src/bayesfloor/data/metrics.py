@@ -17,6 +17,20 @@ from bayesfloor.runtime.checks import ParameterError, check_int
 TOP_K = 5
 
 
+class OfLoss:
+    """What is judged by a loss, of which smaller is better: the figure is that loss, or 1 less it."""
+
+    larger_is_better: bool
+
+    def value(self, loss: Any) -> Any:
+        """Return the figure for a loss, or the loss for a figure."""
+        return 1.0 - loss if self.larger_is_better else loss
+
+    def range(self, low: float, high: float) -> Range:
+        """Return the range of the figure for a range of the loss, or the other way round."""
+        return (1.0 - high, 1.0 - low) if self.larger_is_better else (low, high)
+
+
 class MetricInfo(NamedTuple):
     """What there is to know of a metric, whatever the data.
 
@@ -36,6 +50,8 @@ class MetricInfo(NamedTuple):
         Which way is better.
     is_rate : bool
         Whether it is a share, to be written in percent.
+    short : str
+        What it is, in a few words after its title.
     """
 
     name: str
@@ -45,6 +61,7 @@ class MetricInfo(NamedTuple):
     bounds: Range = (0.0, 1.0)
     larger_is_better: bool = False
     is_rate: bool = False
+    short: str = ""
 
 
 _CLASSES = (
@@ -53,6 +70,7 @@ _CLASSES = (
         "error",
         "The share of rows whose class is not the one that the model names.",
         is_rate=True,
+        short="share of rows predicted wrongly",
     ),
     MetricInfo(
         "balanced_error",
@@ -60,6 +78,7 @@ _CLASSES = (
         "The mean of the classes' own error rates, by decisions that make it the least. Each class counts the same, "
         "however rare it is.",
         is_rate=True,
+        short="mean of the classes' own error rates",
     ),
     MetricInfo(
         "log_loss",
@@ -67,6 +86,7 @@ _CLASSES = (
         "Minus the mean logarithm of the probability that is given to the true class. 0 is certain and right; a model "
         "that always gives the shares of the classes has what is shown as 'without features'.",
         bounds=(0.0, np.inf),
+        short="how far predicted probabilities are from the labels",
     ),
     MetricInfo(
         "brier",
@@ -74,6 +94,7 @@ _CLASSES = (
         "The mean squared distance of the probabilities from the labels: 0 is certain and right. Of two classes it is "
         "that of one of them, as usual.",
         bounds=(0.0, 2.0),
+        short="squared distance of predicted probabilities from the labels",
     ),
     MetricInfo(
         "roc_auc",
@@ -81,6 +102,7 @@ _CLASSES = (
         "The chance that a row of a class is ranked above a row of another: 0.5 is chance, 1 is perfect. Of more than "
         "two classes it is the mean over the classes, each against the rest.",
         larger_is_better=True,
+        short="chance that a row of a class is ranked above a row of another",
     ),
     MetricInfo(
         "average_precision",
@@ -88,6 +110,7 @@ _CLASSES = (
         "The area under the curve of precision and recall, which is the share of the class by chance and 1 where all "
         "its rows are ranked first. It says more than the ROC AUC of a rare class.",
         larger_is_better=True,
+        short="area under the curve of precision and recall",
     ),
     MetricInfo(
         "f1",
@@ -95,12 +118,14 @@ _CLASSES = (
         "The harmonic mean of precision and recall, at the threshold where that is the largest. Of more than two "
         "classes it is the mean over them.",
         larger_is_better=True,
+        short="harmonic mean of precision and recall",
     ),
     MetricInfo(
         "top_k_error",
         f"top-{TOP_K} error",
         "The share of rows whose class is not among those that the model holds for the most probable ones.",
         is_rate=True,
+        short="share of rows whose class is not among the most probable",
     ),
     MetricInfo(
         "cost",
@@ -108,6 +133,7 @@ _CLASSES = (
         "What decisions cost per row by the given costs, where each is the one that is expected to cost the least. "
         "It needs probabilities that are right, not labels alone.",
         bounds=(-np.inf, np.inf),
+        short="what decisions cost by the given costs",
     ),
 )
 _NUMBERS = (
@@ -118,6 +144,7 @@ _NUMBERS = (
         "predicting the mean. 0% needs no features, 100% is never wrong.",
         "regression",
         larger_is_better=True,
+        short="share of the variance explained",
     ),
     MetricInfo(
         "rmse",
@@ -125,6 +152,7 @@ _NUMBERS = (
         "The square root of the mean squared error, in the units of the target. Large errors count most.",
         "regression",
         bounds=(0.0, np.inf),
+        short="root of the mean squared error, in units of the target",
     ),
     MetricInfo(
         "mae",
@@ -132,6 +160,7 @@ _NUMBERS = (
         "The mean absolute error, in the units of the target; a few large errors count less than in the RMSE.",
         "regression",
         bounds=(0.0, np.inf),
+        short="mean absolute error, in units of the target",
     ),
 )
 

@@ -16,8 +16,6 @@ MOST_DRAWN = 12
 FEWEST_ROWS = 5
 #: Bars that may be chance.
 PALE = "#f5d999"
-#: What stands beside the three figures.
-FIGURES = ("your model", "reached by the stack", "the floor")
 
 
 @dataclass(eq=False, repr=False)
@@ -46,6 +44,8 @@ class FloorGapDisplay(Display):
         What models are judged by.
     is_rate : bool, default=True
         Whether that is a share of rows, to be written in percent.
+    limit : {"floor", "ceiling"}, default="floor"
+        What `estimate` is called: a ceiling where larger is better.
 
     Attributes
     ----------
@@ -93,6 +93,7 @@ class FloorGapDisplay(Display):
     places: str = "pair of classes"
     title: str = "error"
     is_rate: bool = True
+    limit: str = "floor"
 
     def __post_init__(self) -> None:
         self.gap, self.is_sure = np.asarray(self.gap, np.float64), np.asarray(self.is_sure, bool)
@@ -135,9 +136,8 @@ class FloorGapDisplay(Display):
         self.interval_lines_.set_color(colours)
         (self.marks_,) = ax.plot(values, rows, linestyle="none")
         ax.scatter(values, rows, s=46, c=colours, edgecolors="black", linewidths=0.6, zorder=3)
-        names = [
-            f"{text}\n{written(value, self.is_rate)}" for text, value in zip(FIGURES, values.tolist(), strict=True)
-        ]
+        texts = ("your model", "reached by the stack", f"the {self.limit}")
+        names = [f"{text}\n{written(value, self.is_rate)}" for text, value in zip(texts, values.tolist(), strict=True)]
         canvas.finish_rows(
             ax, names, canvas.with_level(self.title, self.confidence), legend=False, is_rate=self.is_rate
         )

@@ -179,7 +179,7 @@ class LearnedFloorDisplay(Display):
         labels.append(placement.write([", ".join(parts), "\n".join(parts)], places, color=BLUE))
         if self.baseline_line_ is not None:
             places = up_and_down(right, self.baseline, -2.0, "right")
-            text = "always the largest class" if self.title == "error" else "without features"
+            text = "always the commonest class" if self.title == "error" else "without features"
             text = f"{text} {self._written(self.baseline)}"
             labels.append(placement.write([text], places, color=GREY))
         return labels

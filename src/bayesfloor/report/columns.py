@@ -24,7 +24,7 @@ MOST_ROWS = 2000
 #: Rows times columns, at the most, so that very many columns take no longer; but no fewer rows than `_FEWEST_ROWS`.
 _MOST_VALUES = 1_000_000
 _FEWEST_ROWS = 200
-#: Rows of the largest class, at the least, however small the next one is.
+#: Rows of the commonest class, at the least, however small the next one is.
 _FEWEST_OF_LARGEST = 20
 #: Variance of a mean over the edges of a path, as a multiple of that of as many independent terms: neighbouring edges
 #: share a row, and squared differences of normal numbers that share one have a correlation of 1/4.
@@ -43,13 +43,13 @@ class ColumnFloors:
     floor : ndarray of shape (n_columns,)
         The floor that each column leaves by itself.
     removed : ndarray of shape (n_columns,)
-        Share of the error of always naming the largest class that it removes.
+        Share of the error of always predicting the commonest class that it removes.
     interval : ndarray of shape (n_columns, 2)
         Where that share lies.
     n_rows : int
         Rows that were used.
     is_balanced : bool
-        Whether the largest class was cut down to the size of the next.
+        Whether the commonest class was cut down to the size of the next.
     """
 
     floor: Floats
@@ -145,7 +145,7 @@ def _rows_for_columns(n_columns: int) -> int:
 
 
 def _without_excess(codes: Ints, keys: Keys) -> Ints:
-    """Choose all rows, but of the largest class no more than the next one has."""
+    """Choose all rows, but of the commonest class no more than the next one has."""
     counts = np.bincount(codes)
     largest, most = int(counts.argmax()), max(int(np.sort(counts)[-2]), _FEWEST_OF_LARGEST)
     of_largest = np.flatnonzero(codes == largest)

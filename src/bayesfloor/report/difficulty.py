@@ -87,7 +87,8 @@ def difficulty_report(
     positive : object, default=None
         The class of two that "average_precision" and "f1" are about; None for the last of the sorted labels.
     model : estimator or None, default=None
-        A scikit-learn classifier to compare with the floor, as for `floor_gap`: unfitted, or fitted on other rows.
+        A scikit-learn classifier or regressor to compare with the floor, as for `floor_gap`: unfitted, or fitted on
+        other rows.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or data frame, default=None
         What a model has predicted for every row without having seen it, as for `floor_gap`.
     prepare : {"auto", "strict"} or transformer, default="auto"
@@ -172,9 +173,15 @@ def difficulty_report(
     target_value = _check_target_value(target_value, names, asked, source.problem)
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
+    compared = _compared(X, source, (y, groups, time), model, predictions, names[0])
     if is_number:
         figures: Any = figures_of_numbers(
-            source, options, judged_by={"metric": names}, n_features=n_features, max_rows=max_rows
+            source,
+            options,
+            judged_by={"metric": names},
+            n_features=n_features,
+            max_rows=max_rows,
+            compared=compared,
         )
     else:
         n_classes = len(source.problem.classes)
@@ -186,7 +193,7 @@ def difficulty_report(
             n_features=n_features,
             max_rows=check_max_rows(max_rows, n_classes, rows_by_default(source.problem, REPORT_VALUES)),
             max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
-            compared=_compared(X, source, (y, groups, time), model, predictions),
+            compared=compared,
         )
     given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
     verdict = verdict_of(figures)
@@ -207,7 +214,7 @@ def _is_of_numbers(metric: Any) -> bool:
 
 def _check_asked_of_numbers(asked: dict[str, Any], target: str) -> list[str]:
     """Check what a report on numbers is asked for; return the names of the metrics, the first one first."""
-    for name in ("costs", "positive", "by", "fast", "model", "predictions"):
+    for name in ("costs", "positive", "by", "fast"):
         if asked[name] is not None and asked[name] is not False:
             raise ValueError(
                 f"{name} needs classes, and {target!r} holds numbers: leave out {name}, or ask for classes with "
@@ -239,7 +246,9 @@ def _check_asked_of_classes(asked: dict[str, Any]) -> list[str]:
     return names
 
 
-def _compared(X: Any, source: Source, columns: tuple[Any, ...], model: Any, predictions: Any) -> Compared | None:
+def _compared(
+    X: Any, source: Source, columns: tuple[Any, ...], model: Any, predictions: Any, metric: str
+) -> Compared | None:
     """Check a model, or predictions, before anything is trained; None where there is nothing to compare."""
     if model is None and predictions is None:
         return None
@@ -247,7 +256,7 @@ def _compared(X: Any, source: Source, columns: tuple[Any, ...], model: Any, pred
         raise ValueError(f"Fewer than {FEWEST_ROWS} rows are too few to train models and compare one with them.")
     places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
     own = OwnRows(X, places, columns_named(X, *columns))
-    return check_compared(model, predictions, own, source.problem)
+    return check_compared(model, predictions, own, source.problem, metric)
 
 
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:

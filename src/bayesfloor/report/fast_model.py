@@ -7,13 +7,14 @@ from time import perf_counter
 import numpy as np
 
 from bayesfloor.floor.learned.held_out import HeldOutClasses, TrainingSet, log_of_known
-from bayesfloor.floor.trees.problem import Options
+from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.progress import reporter
 from bayesfloor.runtime.threads import supervise
 
 #: Rows of a first fit that is not timed: compiled code is loaded then, or made where there is none yet.
@@ -42,8 +43,9 @@ class FastModel:
     n_rows: int
 
 
-def try_fast_model(held_out: HeldOutClasses, options: Options) -> FastModel:
+def try_fast_model(held_out: HeldOutClasses, options: Options, progress: Progress = False) -> FastModel:
     """Train on each training set of the largest size, and predict what the stack has predicted from there."""
+    tell = reporter(progress)
     log_p = np.empty((len(held_out.tested), len(held_out.used.classes)))
     seconds: list[float] = []
     sizes: list[int] = []
@@ -53,6 +55,8 @@ def try_fast_model(held_out: HeldOutClasses, options: Options) -> FastModel:
         log_p[each.places], taken = _fit(each, options)
         seconds.append(taken)
         sizes.append(len(each.train.codes))
+        if tell is not None:
+            tell(len(sizes), len(held_out.splits))
     values = held_out.values(log_p)
     return FastModel("LandmarkClassifier", values, float(np.median(seconds)), round(float(np.mean(sizes))))
 

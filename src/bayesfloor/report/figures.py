@@ -3,7 +3,7 @@
 What a report reads from the learned floors of classes and of numbers alike goes through `Figures`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,22 +27,22 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_resul
 from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
+from bayesfloor.report.confusions import Confusions, confusions_of
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.report.source import Source
-from bayesfloor.report.trust_checks import TrustChecks, learn_with_checks
+from bayesfloor.report.trust_checks import TrustChecks, as_share, learn_with_checks
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.progress import Stages
 from bayesfloor.tree import ClassTree, build_class_tree
 
 #: Rows that look like another class, at the most: as many as somebody goes through by hand.
 MOST_LOOK_ALIKES = 60
 #: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
 MOST_CLASSES_DRAWN = 40
-#: Of the work on classes, what growing trees takes, in percent; models take the rest.
-_GROWING = 20
-#: Of the work on numbers, what training models takes, in percent; columns take the rest.
-_TRAINING = 95
+#: How long parts of the work take, of which a training of all models is the unit.
+_GROWING, _TRAINING, _FAST_MODEL, _SEARCH = 0.1, 1.0, 0.2, 0.3
 #: Fewer rows cannot be trained and tested on.
 FEWEST_ROWS = 4 * MIN_FOLDS
 
@@ -61,12 +61,15 @@ class Figures:
         Leaks, rows that belong together and an order of time, where nobody said so.
     selection : SelectionPath or None
         The search for features.
+    gap : FloorGap or None
+        A model of the caller's beside the floor; None where there is none.
     """
 
     learned: LearnedFloor | RegressionFloor | None
     columns: ColumnFloors
     checks: TrustChecks
     selection: SelectionPath | None
+    gap: FloorGap | None
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -74,13 +77,23 @@ class Figures:
 
         What was reached is what the best model of the report reached, and no floor is above that.
         """
-        found = {} if self.learned is None else self.learned.metrics
-        return {name: replace(each, is_rate=True) if name == "r2" else each for name, each in found.items()}
+        found = {} if self.learned is None else as_shares(self.learned.metrics)
+        for _, values in self._others():
+            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
+        return found
 
     @property
     def reached_by(self) -> str | None:
         """The model that reached most by the first metric; None for the stack."""
-        return None
+        if self.learned is None or self.headline.reached == self.learned.reached:
+            return None
+        first = self.learned.metric
+        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
+
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
+        if self.gap is not None and self.gap.origin == "cross-fitted":
+            yield "yours", {self.gap.metric: self.gap.value}
 
     @property
     def headline(self) -> MetricFloor:
@@ -103,9 +116,17 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class NumberFigures(Figures):
-    """What was computed on a target of numbers."""
+    """What was computed on a target of numbers.
+
+    Attributes
+    ----------
+    of_own_model : mapping of str to float
+        What a model of the caller's, trained on the folds of the stack, reaches by each metric; empty where there is
+        none.
+    """
 
     learned: RegressionFloor
+    of_own_model: Mapping[str, float]
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -118,10 +139,15 @@ class NumberFigures(Figures):
         r2 = found["r2"]
         return {name: _with_ceiling(each, r2, surely, about) for name, each in found.items()}
 
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        if self.of_own_model:
+            yield "yours", self.of_own_model
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
-        return (*self.checks.dependence, *self.learned.findings)
+        gap = () if self.gap is None else self.gap.findings
+        return (*self.checks.dependence, *self.learned.findings, *gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +164,6 @@ class ClassFigures(Figures):
         The same for each two classes.
     fast_model : FastModel or None
         What a model that trains fast reaches on the same rows; None where nothing was trained.
-    gap : FloorGap or None
-        A model of the caller's beside the floor; None where there is none.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
@@ -150,6 +174,8 @@ class ClassFigures(Figures):
         That the classes are numbers in an order.
     tree_rows : ndarray
         The rows that the trees were grown on.
+    confusions : Confusions or None
+        What the stack took rows for that it had not seen; None where nothing was trained.
     """
 
     learned: LearnedFloor | None
@@ -157,35 +183,29 @@ class ClassFigures(Figures):
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     fast_model: FastModel | None
-    gap: FloorGap | None
     class_tree: ClassTree
     drawn_tree: ClassTree
     look_alikes: list[LookAlike]
     order: list[Finding]
     tree_rows: NDArray[np.int64]
+    confusions: Confusions | None = None
 
     @property
-    def metrics(self) -> dict[str, MetricFloor]:
-        """The same, with another model where that reached more than the stack."""
-        found = super().metrics
-        for _, values in self._others():
-            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
-        return found
+    def class_order(self) -> NDArray[np.int64]:
+        """Codes of the classes, the hardest first: by what models confuse, or by spanning trees where none were."""
+        order = self.classes.by_hardness()
+        return order if self.confusions is None else self.confusions.classes_by_hardness(order)
 
     @property
-    def reached_by(self) -> str | None:
-        """The model that reached most by the first metric; None for the stack."""
-        if self.learned is None or self.headline.reached == self.learned.reached:
-            return None
-        first = self.learned.metric
-        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
+    def pair_order(self) -> NDArray[np.int64]:
+        """Codes of every two classes, in rows, the hardest first."""
+        order = self.pairs.by_hardness()
+        return order if self.confusions is None else self.confusions.pairs_by_hardness(order)
 
     def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
         if self.fast_model is not None:
             yield self.fast_model.name, self.fast_model.values
-        if self.gap is not None and self.gap.origin == "cross-fitted":
-            yield "yours", {self.gap.metric: self.gap.value}
+        yield from super()._others()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -195,6 +215,11 @@ class ClassFigures(Figures):
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
         return (*self.checks.dependence, *trees, *learned, *self.order, *gap)
+
+
+def as_shares(metrics: Mapping[str, MetricFloor]) -> dict[str, MetricFloor]:
+    """Return metrics with R² as a share of the variance, to be written in percent."""
+    return {name: as_share(each) for name, each in metrics.items()}
 
 
 def _with_model(metric: MetricFloor, value: float) -> MetricFloor:
@@ -266,50 +291,56 @@ def figures_of_classes(
     -------
     ClassFigures
     """
-    problem = source.problem
+    problem, stages = source.problem, Stages(options.progress)
+    after = _SEARCH * (n_features is not None)
     rows, part = np.arange(len(problem.X)), problem
     if max_tree_rows < len(rows):
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
         part = problem.take(rows)
-    growing = replace(options, progress=_share_of(options.progress, 0, 100 if fast else _GROWING))
+    models = 0.0 if fast else _TRAINING + _FAST_MODEL
+    growing = replace(options, progress=stages.begin(_GROWING, models + after))
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
     columns, checks = floors_of_columns(source, options), TrustChecks()
-    learned = fast_model = gap = None
+    learned = fast_model = gap = confusions = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
-        how = _how_to_train(options, _GROWING, 100)
 
-        def train(of: Problem) -> tuple[LearnedFloor, HeldOut]:
+        def train(of: Problem, n_more: int) -> tuple[LearnedFloor, HeldOut]:
             most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
+            how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING + _FAST_MODEL + after))
             return learned_floor_of(of, max_rows=most, **judged_by, **how)
 
         trusted = learn_with_checks(source, options, columns, train)
         learned, held_out, checks = trusted.learned, trusted.more, trusted.checks
-        fast_model = try_fast_model(held_out, options)
+        fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, after))
+        confusions = confusions_of(held_out, options.confidence)
         gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
     look_alikes: list[LookAlike] = []
     if learned is None:
         look_alikes = find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)
-    return ClassFigures(
+    figures = ClassFigures(
         learned=learned,
         columns=columns,
         checks=checks,
-        selection=_selection(source, options, n_features),
+        selection=_selection(source, options, n_features, stages),
         trees=whole_result(draws, part, options, pairs),
         classes=classes,
         pairs=pairs,
         fast_model=fast_model,
         gap=gap,
         class_tree=class_tree,
-        drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
+        drawn_tree=class_tree,
         look_alikes=look_alikes,
         order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
         tree_rows=rows,
+        confusions=confusions,
     )
+    stages.finish()
+    return replace(figures, drawn_tree=_tree_of_hardest(figures))
 
 
 def figures_of_numbers(
@@ -319,33 +350,49 @@ def figures_of_numbers(
     judged_by: Mapping[str, Any],
     n_features: int | None,
     max_rows: int | None,
+    compared: Compared | None = None,
 ) -> NumberFigures:
     """Train models, compare rows along each column, and look for features if asked.
 
     Parameters are those of `figures_of_classes`; `judged_by` holds the `metric` of `regression_floor`.
     """
-    how = _how_to_train(options, 0, _TRAINING)
+    stages, after = Stages(options.progress), _SEARCH * (n_features is not None)
     columns = explained_by_columns(source, options)
 
-    def train(of: Problem) -> tuple[RegressionFloor, None]:
-        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)[0], None
+    def train(of: Problem, n_more: int) -> tuple[RegressionFloor, HeldOut]:
+        how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING + after))
+        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)
 
     trusted = learn_with_checks(source, options, columns, train)
-    return NumberFigures(
-        learned=trusted.learned,
+    learned, held_out = trusted.learned, trusted.more
+    gap, of_own_model = None, {}
+    if compared is not None:
+        predicted = compared.predict(held_out)
+        gap = gap_of(replace(learned, metrics=as_shares(learned.metrics)), held_out, predicted)
+        if predicted.origin == "cross-fitted":
+            of_own_model = {
+                name: each.value(held_out.judge(predicted.values, name, options.confidence).difference.first)
+                for name, each in learned.metrics.items()
+            }
+    figures = NumberFigures(
+        learned=learned,
         columns=columns,
         checks=trusted.checks,
-        selection=_selection(source, options, n_features),
+        selection=_selection(source, options, n_features, stages),
+        gap=gap,
+        of_own_model=of_own_model,
     )
+    stages.finish()
+    return figures
 
 
-def _how_to_train(options: Options, first: int, last: int) -> dict[str, Any]:
-    """Return what models take from the options; their progress goes from `first` to `last` percent."""
+def _how_to_train(options: Options, progress: Progress) -> dict[str, Any]:
+    """Return what models take from the options, with a progress of their own."""
     names = ("confidence", "n_jobs", "random_state", "client")
-    return {name: getattr(options, name) for name in names} | {"progress": _share_of(options.progress, first, last)}
+    return {name: getattr(options, name) for name in names} | {"progress": progress}
 
 
-def _selection(source: Source, options: Options, n_features: int | None) -> SelectionPath | None:
+def _selection(source: Source, options: Options, n_features: int | None, stages: Stages) -> SelectionPath | None:
     """Search for features, if asked."""
     if n_features is None:
         return None
@@ -358,28 +405,16 @@ def _selection(source: Source, options: Options, n_features: int | None) -> Sele
         feature_groups=source.feature_groups,
         n_jobs=options.n_jobs,
         random_state=options.random_state,
-        progress=options.progress,
+        progress=stages.begin(_SEARCH, 0.0),
     )
     labels = problem.y if problem.task == "regression" else problem.classes[problem.codes]
     path: SelectionPath = selector.fit(problem.X, labels).path_
     return path
 
 
-def _tree_of_hardest(tree: ClassTree, classes: OneVsRestBayesError, pairs: PairwiseBayesError) -> ClassTree:
+def _tree_of_hardest(figures: ClassFigures) -> ClassTree:
     """Return the tree, or, where it has too many classes to be drawn, one of the hardest of them alone."""
-    if len(classes.classes) <= MOST_CLASSES_DRAWN:
-        return tree
-    hardest = np.sort(classes.by_hardness()[:MOST_CLASSES_DRAWN])
-    return build_class_tree(pairs.normalized[np.ix_(hardest, hardest)], classes.classes[hardest])
-
-
-def _share_of(progress: Progress, first: int, last: int) -> Progress:
-    """Let one part of the work move a bar from `first` to `last` percent."""
-    if not callable(progress):
-        return progress
-    show: Callable[[int, int], None] = progress
-
-    def draw(done: int, total: int) -> None:
-        show(first * max(total, 1) + (last - first) * done, 100 * max(total, 1))
-
-    return draw
+    if len(figures.classes.classes) <= MOST_CLASSES_DRAWN:
+        return figures.class_tree
+    hardest = np.sort(figures.class_order[:MOST_CLASSES_DRAWN])
+    return build_class_tree(figures.pairs.normalized[np.ix_(hardest, hardest)], figures.classes.classes[hardest])

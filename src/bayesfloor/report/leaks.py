@@ -14,7 +14,7 @@ what models reach with all columns against what they reach without. A column in 
 missing for just the rows of one class, is one whatever the others tell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -28,6 +28,7 @@ from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.fewer_columns import column_of
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.text import listed
 
 #: Rows that columns are looked at in, at the most, and below which nothing can be told.
 _MOST_ROWS, _FEWEST_ROWS = 2000, 40
@@ -78,6 +79,19 @@ class Leaks:
     def columns(self) -> tuple[str, ...]:
         """All columns that have a part in it, each once."""
         return tuple(dict.fromkeys([*self.alone, *(name for pair in self.together for name in pair)]))
+
+    def sentence(self) -> str:
+        """Say which columns give the answer away."""
+        if self.alone:
+            return f"{names_of(self.alone)} {'each give' if len(self.alone) > 1 else 'gives'} the answer away"
+        pairs = [names_of(pair) for pair in self.together]
+        return f"{'; '.join(pairs[:3])} {'each give' if len(pairs) > 1 else 'give'} the answer away together"
+
+
+def names_of(columns: Sequence[str]) -> str:
+    """List columns in quotes, with "and" before the last."""
+    quoted = [f"'{name}'" for name in columns]
+    return listed(quoted) if len(quoted) > 5 else " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def find_leaks(source: Source, measured: ColumnFloors, seed: int) -> Leaks:

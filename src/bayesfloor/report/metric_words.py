@@ -8,7 +8,7 @@ from typing import Any
 
 from bayesfloor.data.metrics import NUMBER_METRICS, metric_info
 from bayesfloor.floor.learned.result import MetricFloor
-from bayesfloor.runtime.text import chosen, percent, written, written_range
+from bayesfloor.runtime.text import chosen, written, written_range
 
 
 def limit_word(larger_is_better: bool) -> str:
@@ -79,23 +79,17 @@ def worth_of(metric: MetricFloor, carriers: str, reached_by: str | None = None) 
     -------
     str
     """
-    if metric.name == "r2":
-        bound = f"at least {percent(max(metric.measured, 0.0))} of the variance can be explained"
-        side, attained = "more", f"explained {percent(max(metric.reached, 0.0))} of it"
-    else:
-        most, side = ("at least", "higher") if metric.larger_is_better else ("at most", "lower")
-        bound = f"{metric.said(metric.measured, most)} can be had"
-        attained = f"reached {metric.written(metric.reached)}"
+    worse, better = ("lower", "upper") if metric.larger_is_better else ("upper", "lower")
     model = f"a stack of models (above all {carriers})" if reached_by is None else reached_by
-    first = f"Measured: {model} {attained} on rows that it had not seen, so {bound}, allowing for sampling."
+    first = f"The {worse} end of the range is measured: {model} did this on rows it had not seen."
     if beats_nothing(metric):
-        first = f"Measured: {model} {attained} on rows that it had not seen, which may be chance."
+        first = f"Measured: {model} reached {metric.written(metric.reached)} on rows it had not seen, maybe by chance."
     if metric.best == metric.perfect:
-        return f"{first} How much {side} is possible is open: these rows do not tell where the learning curve ends."
+        return f"{first} The {better} end is open: these rows do not tell where the learning curve ends."
     near = " and from how much rows that lie close together differ" if metric.name in NUMBER_METRICS else ""
     return (
-        f"{first} How much {side} is possible is extrapolated from the learning curve{near}: no method can tell, from "
-        "data alone, that no better model exists."
+        f"{first} The {better} end is extrapolated from the learning curve{near}: no method can tell, from data alone, "
+        "that no better model exists."
     )
 
 

@@ -12,6 +12,9 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.tables.arguments import problem_and_table
 from bayesfloor.tables.treatments import NumberFeature
 
+#: What a report on arrays is called where nobody says.
+UNTITLED = "Difficulty report"
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -109,7 +112,7 @@ def _of_arrays(y: Any, title: str | None, problem: Problem) -> Source:
     label_name = getattr(y, "name", None)
     return Source(
         problem=problem,
-        title=title or "Difficulty report",
+        title=title or UNTITLED,
         target="y" if label_name is None else str(label_name),
         rows=np.arange(n),
         row_word="row",

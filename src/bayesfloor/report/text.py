@@ -21,6 +21,8 @@ from bayesfloor.runtime.text import counted, in_markdown, shortened, visible
 _TERMINAL_ROWS, _MARKDOWN_ROWS = 8, 20
 #: Lines of the class tree on a terminal, about a screen.
 _TERMINAL_LINES = 40
+#: What the sections come under in Markdown that the page folds.
+_DETAILS = "## Details"
 
 
 def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str:
@@ -42,6 +44,8 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     page = _Terminal(width, colour)
     page.write(Paragraph(summary["title"], "dim"))
     for section in sections_shown(summary):
+        if section.is_folded(summary):
+            continue
         blocks = [block for block in section.text(summary) if block.only != MARKDOWN]
         if blocks and section.title:
             page.write(Subheading(section.heading(summary)))
@@ -126,8 +130,11 @@ def render_markdown(summary: Summary) -> str:
     parts = [f"# {in_markdown(summary['title'])}"]
     for section in sections_shown(summary):
         blocks = [block for block in section.text(summary) if block.only != TERMINAL]
+        is_folded = section.is_folded(summary)
+        if is_folded and _DETAILS not in parts:
+            parts.append(_DETAILS)
         if blocks and section.title:
-            parts.append(f"## {in_markdown(section.heading(summary))}")
+            parts.append(f"{'###' if is_folded else '##'} {in_markdown(section.heading(summary))}")
         parts += map(_in_markdown, blocks)
     return "\n\n".join(parts) + "\n"
 
@@ -160,8 +167,4 @@ def _markdown_table(table: TextTable) -> str:
 def _more_rows(table: TextTable, most: int) -> str:
     """Say how many rows of a table are elsewhere, where it does not show all."""
     more = max(table.n_rows, len(table.rows)) - most
-    return (
-        ""
-        if table.is_whole or more <= 0
-        else f"{counted(more)} more {'is' if more == 1 else 'are'} in the JSON and HTML."
-    )
+    return "" if table.is_whole or more <= 0 else f"{counted(more)} more {'is' if more == 1 else 'are'} in the JSON."

@@ -12,6 +12,7 @@ Both questions are asked by quick checks first, so that a table without leaks, g
 """
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -25,11 +26,12 @@ from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.time_periods import MIN_ROWS
 from bayesfloor.floor.trees.problem import Options
-from bayesfloor.report.columns import ColumnFloors
+from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
 from bayesfloor.report.fewer_columns import without_columns
 from bayesfloor.report.leaks import Leaks, find_leaks, is_worse_without
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.findings import Finding
 
 #: Names of columns of whole numbers that are years of observation; that of building or of birth is none.
 _YEAR_NAME = re.compile(r"((obs|survey|calendar|data|sales?|report|fiscal)[ _]?)?(year|yr)s?", re.IGNORECASE)
@@ -45,8 +47,8 @@ _MATTERS = 0.1
 _SEEMS = (0.5, 0.05)
 
 L = TypeVar("L", LearnedFloor, RegressionFloor)
-#: From a problem to its floor, and to what else is wanted of the training.
-Train = Callable[[Problem], tuple[L, Any]]
+#: From a problem, and how many more trainings may come, to its floor and what else is wanted of the training.
+Train = Callable[[Problem, int], tuple[L, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,28 +102,30 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     columns : ColumnFloors
         What each column tells by itself.
     train : callable
-        From a problem to its learned floor and anything else.
+        From a problem, and how many more trainings are expected, to its learned floor and anything else.
 
     Returns
     -------
     Trusted
     """
     problem = source.problem
-    learned, more = train(problem)
-    leaks, rest, without = find_leaks(source, columns, options.random_state), None, None
-    if leaks and (rest := without_columns(source, problem, leaks.columns)) is not None:
-        without = train(rest)[0]
+    leaks, without = find_leaks(source, columns, options.random_state), None
+    rest = without_columns(source, problem, leaks.columns) if leaks else None
+    n_apart = int(_may_depend(source, problem))
+    learned, more = train(problem, (rest is not None) + n_apart)
+    if rest is not None:
+        without = train(rest, n_apart)[0]
     if without is None or not (leaks.exact or is_worse_without(_first(learned), _first(without))):
         leaks, rest, without = Leaks(), None, None
     honest = problem if rest is None else rest
-    dependence = _dependence(source, honest, options)
+    dependence = find_dependence_in(source, honest, options)
     of_rest = learned if without is None else without
     apart, mixed, unsure = None, None, None
-    for found in dependence:
+    for n_more, found in zip(reversed(range(len(dependence))), dependence, strict=True):
         kept_apart = _keep_apart(source, honest, found)
         if kept_apart is None:
             continue
-        again, more_again = train(kept_apart)
+        again, more_again = train(kept_apart, n_more)
         # near copies were kept together already, by rows alone: the column says which they are
         is_copied = found.kind == "groups" and any(each.code == "BF038" for each in of_rest.findings)
         if not is_copied and not _is_worse(_first(of_rest), _first(again), _SURELY, _MATTERS):
@@ -135,6 +139,42 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
             without = again
     checks = TrustChecks(leaks, None if without is None else _first(without), apart, mixed, unsure, tuple(dependence))
     return Trusted(learned, more, problem, checks)
+
+
+def quick_findings(source: Source, options: Options) -> list[Finding]:
+    """Ask what a figure rests on by the quick checks alone, without training models again.
+
+    Parameters
+    ----------
+    source : Source
+        What the figure is about.
+    options : Options
+        Seed and threads of the checks.
+
+    Returns
+    -------
+    list of Finding
+        Columns that give the target away, where a column that is merely good may be among them; rows that belong
+        together, and an order of time.
+    """
+    problem = source.problem
+    if not source.is_table or len(problem.X) < MIN_FOLDS:
+        return []
+    measure = explained_by_columns if problem.task == "regression" else floors_of_columns
+    leaks = find_leaks(source, measure(source, options), options.random_state)
+    rest = without_columns(source, problem, leaks.columns) if leaks else None
+    told: list[Finding] = []
+    if leaks:
+        is_one, drops = len(leaks.columns) == 1, " ".join(f"--drop {name}" for name in map(shlex.quote, leaks.columns))
+        told.append(
+            Finding(
+                "BF009",
+                f"{leaks.sentence()}, or nearly so.",
+                f"If {'it is' if is_one else 'they are'} not known when you predict, all figures are too good: leave "
+                f"{'it' if is_one else 'them'} out ({drops}). 'bayesfloor report' measures what remains without.",
+            )
+        )
+    return [*told, *find_dependence_in(source, problem if rest is None else rest, options)]
 
 
 def possible_times(source: Source) -> dict[str, Floats]:
@@ -154,7 +194,14 @@ def possible_times(source: Source) -> dict[str, Floats]:
     return found
 
 
-def _dependence(source: Source, problem: Problem, options: Options) -> list[Dependence]:
+def _may_depend(source: Source, problem: Problem) -> bool:
+    """Tell whether a column may say which rows belong together, or when they were seen, where nobody said so."""
+    if not source.is_table or problem.groups is not None:
+        return False
+    return bool(source.possible_groups) or (problem.time is None and bool(possible_times(source)))
+
+
+def find_dependence_in(source: Source, problem: Problem, options: Options) -> list[Dependence]:
     """Look for rows of a table that belong together, by a column or by their order, where nobody said so."""
     if not source.is_table:
         return []
@@ -208,5 +255,9 @@ def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: fl
 
 
 def _first(learned: LearnedFloor | RegressionFloor) -> MetricFloor:
-    metric = learned.metrics[learned.metric]
+    return as_share(learned.metrics[learned.metric])
+
+
+def as_share(metric: MetricFloor) -> MetricFloor:
+    """Return R² as a share of the variance, to be written in percent; other metrics as they are."""
     return replace(metric, is_rate=True) if metric.name == "r2" else metric

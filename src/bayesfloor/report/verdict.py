@@ -17,11 +17,11 @@ from typing import Any
 from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.figures import ClassFigures, Figures
-from bayesfloor.report.leaks import Leaks
+from bayesfloor.report.leaks import names_of
 from bayesfloor.report.metric_words import beats_nothing, limit_word
 from bayesfloor.report.trust_checks import TrustChecks
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.text import counted, difference, exact_percent, listed, percent, written_range
+from bayesfloor.runtime.text import counted, difference, exact_percent, percent, written_range
 
 #: Findings that say of the error, or of the variance explained, that models do no better than without features,
 _NOTHING = {"BF023", "BF048"}
@@ -163,7 +163,7 @@ class Verdict:
     def trust_sentence(self) -> str:
         """Say in one line whether the figures can be trusted, and why."""
         if self.trust == "not checked":
-            return "Not checked: no model was trained, so leaks, groups and order were not looked for."
+            return "No model was trained, so that leaks, groups and an order in time were not looked for."
         if not self.reasons:
             return "No leaks, no rows that belong together and no order in time were found."
         return " ".join(reason.sentence for reason in self.reasons)
@@ -256,20 +256,6 @@ def _range(metric: MetricFloor) -> str:
     )
 
 
-def names_of(columns: Sequence[str]) -> str:
-    """List columns in quotes, with "and" before the last."""
-    quoted = [f"'{name}'" for name in columns]
-    return listed(quoted) if len(quoted) > 5 else " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
-
-
-def _said_of(leaks: Leaks) -> str:
-    """Say which columns give the answer away."""
-    if leaks.alone:
-        return f"{names_of(leaks.alone)} {'each give' if len(leaks.alone) > 1 else 'gives'} the answer away"
-    pairs = [names_of(pair) for pair in leaks.together]
-    return f"{'; '.join(pairs[:3])} {'each give' if len(pairs) > 1 else 'give'} the answer away together"
-
-
 def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
     assert figures.learned is not None
     metric, checks = limit.metric, figures.checks
@@ -281,7 +267,7 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
         yield Reason(
             "leak",
             checks.leaks.columns,
-            f"{_said_of(checks.leaks)}: without {them}{apart} a model {_reached(without)}, and {_range(without)}. All "
+            f"{checks.leaks.sentence()}: without {them}{apart} a model {_reached(without)}, and {_range(without)}. All "
             f"other figures are with {them}.",
             without.reached,
             True,
@@ -315,8 +301,8 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
         yield Reason(
             "few rows",
             (),
-            f"{counted(n_rows)} rows leave much open: what was reached may be anything from "
-            f"{written_range(low, high, metric.is_rate)}.",
+            f"What was reached is uncertain: {written_range(low, high, metric.is_rate)} fits these {counted(n_rows)} "
+            "rows.",
         )
 
 
@@ -363,7 +349,7 @@ def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterato
     if limit.more_rows == "done":
         yield Step("stop", 0.0, "Stop: nothing is left to win.")
         return
-    if isinstance(figures, ClassFigures) and figures.gap is not None and figures.gap.sure_gap_interval[0] > 0.0:
+    if figures.gap is not None and figures.gap.sure_gap_interval[0] > 0.0:
         sure = figures.gap.sure_gap
         won = difference(sure, metric.is_rate)
         yield Step("better model", sure, f"Improve your model: {won} can surely be won, as the stack did.")

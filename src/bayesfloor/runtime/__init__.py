@@ -1,7 +1,8 @@
 """What every room uses; this room imports no other.
 
 - `kernels`: how kernels are compiled, and where their machine code is cached
-- `threads`: threads over kernels, with progress, interrupts, and BLAS held to one thread
+- `threads`: threads over kernels, with interrupts, and BLAS held to one thread
+- `progress`: whom to tell how far the work is: a bar, also one for several parts
 - `task_graph`: pure functions that need each other's results; `cluster` has the workers of a Dask cluster run them
 - `hash_kernels`: hashes of rows, for arrays and for kernels
 - `arrays`: types of arrays, as signatures name them

@@ -143,14 +143,21 @@ def cut_middle(text: str, longest: int) -> str:
 
 
 def percent(rate: float | None) -> str:
-    """Write an estimated rate in percent, with the digits that matter: 13.5%, 4.4%, 0.04%; None as a dash."""
-    return NOTHING if rate is None else f"{points(rate)}%"
+    """Write an estimated rate in percent, with the digits that matter: 13.5%, 4.4%, 0.04%; None as a dash.
+
+    An R² may be below 0: -12.3%.
+    """
+    if rate is None:
+        return NOTHING
+    return f"-{points(-rate)}%" if rate < 0.0 else f"{points(rate)}%"
 
 
 def percent_range(low: float | None, high: float | None) -> str:
-    """Write an interval of rates: 0.013 and 0.151 as 1.3–15.1%."""
+    """Write an interval of rates: 0.013 and 0.151 as 1.3–15.1%; -0.2 and 0.1 as -20.0% to 10.0%."""
     if low is None or high is None:
         return NOTHING
+    if 100.0 * low < -0.005:
+        return f"{percent(low)} to {percent(high)}"
     return f"{'0' if 100.0 * low < 0.005 else points(low)}–{points(high)}%"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +15,18 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from bayesfloor.runtime.checks import ParameterError, Progress
+from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.limits import one_of_a_pool
+from bayesfloor.runtime.progress import reporter
 
 T = TypeVar("T")
 
 # Seconds between two looks of the waiting thread at progress and interrupts.
 GLANCE_S = 0.05
+# Seconds that a task is expected to take before any has ended.
+_UNKNOWN_S = 10.0
+# Share of a task that is called done at the most while it runs.
+_ALMOST = 0.95
 
 
 class WorkerPool:
@@ -35,6 +40,9 @@ class WorkerPool:
         self.stopped = np.zeros(1, np.uint8)
         self.done = 0
         self.total = 1
+        self._running: dict[int, tuple[float, int]] = {}  # when each task that runs began, and how much work it is
+        self._pace = (0.0, 0)  # seconds that tasks took, and how much work they were
+        self._seen = 0
 
     @property
     def alone(self) -> WorkerPool:
@@ -50,6 +58,30 @@ class WorkerPool:
     def advance(self, amount: int) -> None:
         """Note work as done, from any thread."""
         with self._lock:
+            self.done = min(self.done + amount, self.total)
+
+    def seen(self) -> int:
+        """Return how much work is done, with an estimate for tasks that still run; never less than before.
+
+        A task that takes longer than others of its size nears its end ever more slowly, and is not done before it is.
+        """
+        with self._lock:
+            now, (seconds, amount) = time.monotonic(), self._pace
+            running = 0.0
+            for began, of_task in self._running.values():
+                expected = seconds / amount * of_task if amount and seconds > 0 else _UNKNOWN_S
+                running += _ALMOST * of_task * -math.expm1(-(now - began) / expected)
+            self._seen = min(max(self._seen, self.done + int(running)), self.total)
+            return self._seen
+
+    def _begin(self, number: int, amount: int) -> None:
+        with self._lock:
+            self._running[number] = (time.monotonic(), amount)
+
+    def _end(self, number: int) -> None:
+        with self._lock:
+            began, amount = self._running.pop(number)
+            self._pace = (self._pace[0] + time.monotonic() - began, self._pace[1] + amount)
             self.done = min(self.done + amount, self.total)
 
     def stop(self) -> None:
@@ -76,10 +108,12 @@ class WorkerPool:
 
         def do(number: int) -> Any:
             self.check()
+            if amounts:
+                self._begin(number, amounts[number])
             with one_of_a_pool(1 if self._executor is None else self.n_threads):
                 result = task(*arguments[number])
             if amounts:
-                self.advance(amounts[number])
+                self._end(number)
             return result
 
         if self._executor is None or len(arguments) == 1:
@@ -109,7 +143,7 @@ def supervise(work: Callable[[WorkerPool], T], n_threads: int, progress: bool | 
         try:
             while not wait((future,), timeout=GLANCE_S).done:
                 if report is not None:
-                    report(pool.done, pool.total)
+                    report(pool.seen(), pool.total)
             result = future.result()
             if report is not None:
                 report(pool.total, pool.total)
@@ -118,13 +152,6 @@ def supervise(work: Callable[[WorkerPool], T], n_threads: int, progress: bool | 
             pool.stop()
             future.cancel()
             raise
-
-
-def reporter(progress: bool | Progress) -> Progress | None:
-    """Return whom to tell how far the work is: a bar on a terminal, a callable, or nobody."""
-    if not isinstance(progress, bool) and not callable(progress):
-        raise ParameterError("progress", "a bool or a callable", progress)
-    return _progress_bar() if progress is True else (progress or None)
 
 
 class _Keeper(threading.Thread):
@@ -186,20 +213,3 @@ def _one_blas_thread() -> Iterator[None]:
             if _blas_users == 0 and _keeper is not None:
                 _keeper.release()
                 _keeper = None
-
-
-def _progress_bar() -> Progress | None:
-    """Return a callback that draws a bar on stderr where that is a terminal."""
-    if not sys.stderr.isatty():
-        return None
-    started = time.monotonic()
-
-    def draw(done: int, total: int) -> None:
-        elapsed = time.monotonic() - started
-        share = done / total
-        left = f"{elapsed / share - elapsed:4.0f} s left" if 0 < share < 1 else f"{elapsed:4.0f} s     "
-        filled = int(30 * share)
-        end = "\n" if done == total else ""
-        print(f"\r[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%} {left}", end=end, file=sys.stderr, flush=True)
-
-    return draw

@@ -31,8 +31,9 @@ from bayesfloor.tables.readings import UnseenValues
 from bayesfloor.tables.strict import learn_preparation
 from bayesfloor.tables.targets import (
     Labels,
+    choose_task,
     find_missing_labels,
-    number_target,
+    put_numbers,
     read_target,
     without_missing_labels,
 )
@@ -131,13 +132,14 @@ def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_cl
     target = preparation.target
     if target in raw.names and not keep_missing_as_class:
         without_missing_labels(raw, target)
+    if target in raw.names and preparation.task == "regression" and not raw.column(target).gaps.all():
+        choose_task(raw, target, preparation.task, strict=False)
+        put_numbers(raw, target, strict=False)
     n_missing = len(find_missing_labels(raw, target)) if target in raw.names else raw.n_rows
     if 0 < n_missing < raw.n_rows:
         what = f"{counted(n_missing)} of {counted(raw.n_rows)} rows have no label in {target!r}"
         raw.notes.append(f"{what}: the labels are left aside.")
     if n_missing == 0:
-        if preparation.task == "regression":
-            raw = number_target(raw, target, strict=True)
         labels = read_target(raw, target, preparation.task)
     raw.notes.append("The columns were made ready as those of the first table were.")
     rows = LabelledRows(raw, labels, target, None, None, raw.n_rows)

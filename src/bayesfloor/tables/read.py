@@ -6,7 +6,7 @@ from typing import Any
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import column_named, like_input
-from bayesfloor.runtime.threads import reporter
+from bayesfloor.runtime.progress import reporter
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by

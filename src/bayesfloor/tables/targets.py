@@ -326,8 +326,19 @@ def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
     ValueError
         For infinite values, and when no row has a number.
     """
+    strays = put_numbers(table, target, strict=strict)
+    if strict:
+        return table
+    if strays:
+        texts, verb = listed(list(map(quoted, strays)), 4), "is" if len(strays) == 1 else "are"
+        table.cautions.append(f"The target {target!r} holds numbers, but {texts} {verb} none: taken for missing.")
+    return _without_gaps(table, target, "number")
+
+
+def put_numbers(table: RawTable, target: str, *, strict: bool) -> list[str]:
+    """Put numbers in the place of a target that `choose_task` has looked at, and return the texts that are none."""
     found = _read_numbers(table.column(target), strict=strict)
-    assert found is not None  # choose_task has looked
+    assert found is not None
     values, strays = found
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
@@ -336,12 +347,7 @@ def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
             f"row{'s' * (len(infinite) > 1)}, the first here"
         )
     table.put(NumberColumn(target, values))
-    if strict:
-        return table
-    if strays:
-        texts, verb = listed(list(map(quoted, strays)), 4), "is" if len(strays) == 1 else "are"
-        table.cautions.append(f"The target {target!r} holds numbers, but {texts} {verb} none: taken for missing.")
-    return _without_gaps(table, target, "number")
+    return strays
 
 
 def choose_target(table: RawTable, target: str | int | None) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from bayesfloor.report.page.page import render_page
+from bayesfloor.report.page.templating import FIRST_ROWS
 from bayesfloor.runtime.text import percent, percent_range, visible
 from report import sample_regression, sample_summary
 
@@ -152,9 +153,8 @@ def test_a_square_of_the_heat_map_tells_its_pair(show, way):
         assert tip.is_displayed()
         assert tip.text.split("\n") == [
             f"{row['first']} against {row['second']}",
-            f"{percent(row['normalized'])} of its maximum",
+            f"{percent(0.3 * row['normalized'])} confused",
             f"trees’ estimate {percent(row['floor'])} (95% range {percent_range(row['low'], row['high'])})",
-            f"best model {percent(row['confused'])}",
             f"{row['n_rows']} rows",
         ]
         assert cell.get_attribute("aria-describedby") == "tip"
@@ -185,6 +185,7 @@ def test_sorting_takes_numbers_as_numbers_and_missing_ones_last(show):
     for row, n_rows in zip(summary["classes"], [9, 1000, 20, 300, 4, 50, 6, 70, 8, 100], strict=True):
         row["n_rows"] = n_rows
     browser = show(summary)
+    browser.find("#classes .more button").click()
     buttons = {button.text: button for button in browser.all("#classes th button")}
 
     def order():
@@ -196,7 +197,7 @@ def test_sorting_takes_numbers_as_numbers_and_missing_ones_last(show):
         return [row["name"] for row in sorted(known, key=lambda row: row[key], reverse=down)] + missing
 
     assert order() == [row["name"] for row in summary["classes"]]
-    for heading, key in [("rows", "n_rows"), ("best model", "reached"), ("of its maximum", "normalized")]:
+    for heading, key in [("rows", "n_rows"), ("missed", "missed"), ("false alarms", "false_alarms")]:
         buttons[heading].click()
         assert order() == by(key, down=True)
         assert browser.evaluate("document.querySelectorAll('#classes [aria-sort=descending]').length") == 1
@@ -209,15 +210,16 @@ def test_sorting_takes_numbers_as_numbers_and_missing_ones_last(show):
 
 def test_filtering_and_unfolding(show):
     browser = show(sample_summary.digits())
-    assert len(texts(browser, "#pairs .listing tbody tr")) == 15
+    assert len(texts(browser, "#pairs .listing tbody tr")) == FIRST_ROWS
     browser.find("#pairs .more button").click()
     assert len(texts(browser, "#pairs .listing tbody tr")) == 45
     browser.find("#pairs .more button").click()
-    assert len(texts(browser, "#pairs .listing tbody tr")) == 15
+    assert len(texts(browser, "#pairs .listing tbody tr")) == FIRST_ROWS
     field = browser.find("#find-pairs")
     field.send_keys("3")
-    assert len(texts(browser, "#pairs .listing tbody tr")) == 9  # 3 and each of nine others, although most are folded
-    assert "9 of 45 pairs" in browser.find("#pairs .status").text
+    assert "9 of 45 pairs" in browser.find("#pairs .status").text  # 3 and each of nine others, although most are folded
+    assert len(texts(browser, "#pairs .listing tbody tr")) == FIRST_ROWS
+    assert browser.find("#pairs .more button").text == "Show all 9 pairs"
     field.send_keys(" 9")
     (row,) = browser.evaluate(
         "[...document.querySelectorAll('#pairs .listing tbody tr')].filter((e) => e.checkVisibility())"
@@ -227,8 +229,6 @@ def test_filtering_and_unfolding(show):
     field.clear()
     field.send_keys("nonsense")
     assert texts(browser, "#pairs .listing tbody tr") == []
-    browser.find("#find-suspects").send_keys("1204")
-    assert len(texts(browser, ".suspect")) == 1
 
 
 def background(browser):
@@ -245,7 +245,7 @@ def test_light_and_dark_can_both_be_read(show, kind):
     seen["dark"] = browser.evaluate(CONTRASTS)
     assert light != dark
     for scheme, contrasts in seen.items():
-        assert len(contrasts) > 50
+        assert len(contrasts) > 30
         assert [entry for entry in contrasts if entry[0] < 4.5] == [], scheme
 
 
@@ -275,6 +275,44 @@ def test_a_phone_needs_no_sideways_scrolling(show, kind, script):
     assert browser.evaluate(SIDEWAYS) <= 375
 
 
+#: Tables and pictures that do not fit, and names that are cut, of the elements that can be seen.
+CUT = """[...document.querySelectorAll(".scroll, .heat th span")].filter((e) => e.checkVisibility()
+  && (e.scrollWidth > e.clientWidth + 1 || (e.matches("span") && e.scrollHeight > e.clientHeight + 1)))
+  .map((e) => `${e.getAttribute("aria-labelledby") ?? e.textContent}: ${e.scrollWidth} in ${e.clientWidth}`)"""
+WORDS = ["sandal", "ankle boot", "T-shirt/top", "trouser", "pullover", "dress", "coat", "shirt"]
+USUAL = {
+    **{name: SUMMARIES[name] for name in ("digits", "bare", "rare", "subgroups", "gap", "metrics", "costs", "numbers")},
+    "words": lambda: sample_summary.with_names(WORDS),
+}
+
+
+@pytest.mark.parametrize("kind", USUAL)
+def test_nothing_is_cut_at_any_width(show, kind):
+    browser = show(USUAL[kind]())
+    browser.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    for width in (1920, 1280, 768, 375):
+        browser.resize(width)
+        assert browser.evaluate(CUT) == [], width
+        assert browser.evaluate(SIDEWAYS) <= width
+    browser.resize(320)  # where some tables scroll in their own box
+    assert browser.evaluate(SIDEWAYS) <= 320
+
+
+def test_the_test_of_cut_tables_can_fail(show):
+    browser = show(USUAL["words"]())
+    browser.evaluate("document.querySelector('.heat tbody th span').style.maxWidth = '2rem'")
+    assert len(browser.evaluate(CUT)) == 1
+
+
+@pytest.mark.parametrize("kind", USUAL)
+def test_a_team_lead_needs_no_second_screen(show, kind):
+    browser = show(USUAL[kind]())
+    assert browser.evaluate("innerWidth") == 1280
+    steps = ["ol.next"] if kind != "bare" else []
+    for selector in [".about", ".verdict", ".answer", "#answer figure", *steps]:
+        assert 0 < browser.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().bottom") <= 800
+
+
 def test_markup_in_names_stays_text(show):
     from selenium.common.exceptions import NoAlertPresentException
 
@@ -295,12 +333,13 @@ def test_markup_in_names_stays_text(show):
 def test_print_has_no_controls_and_leaves_nothing_folded(show):
     browser = show(sample_summary.digits(), scheme="dark")
     assert len(texts(browser, ".control")) > 3
-    assert len(texts(browser, "#pairs .listing tbody tr")) == 15
+    assert len(texts(browser, "#pairs .listing tbody tr")) == FIRST_ROWS
     browser.emulate("dark", "print")
     assert texts(browser, ".control, nav, .skip, #tip") == []
     assert background(browser) == "rgb(255, 255, 255)"
     assert len(texts(browser, "#pairs .listing tbody tr")) == 45
-    assert len(texts(browser, ".suspect")) == 9
+    assert len(texts(browser, ".suspect")) == 6
+    assert len(texts(browser, "#learners tbody tr")) == 4  # a detail
     heights = browser.evaluate("[...document.querySelectorAll('details > :not(summary)')].map((e) => e.offsetHeight)")
     assert heights
     assert min(heights) > 0
@@ -311,16 +350,16 @@ def test_without_javascript_everything_can_be_read(show):
     summary = sample_summary.digits()
     browser = show(summary, script=False)
     assert texts(browser, ".control") == []  # no button that does nothing
-    assert len(texts(browser, "#classes tbody tr")) == 10
+    assert len(texts(browser, "#classes .listing > .scroll tbody tr")) == FIRST_ROWS
     pairs = "#pairs .listing > .scroll tbody tr"
-    assert len(texts(browser, pairs)) == 15
-    assert texts(browser, "#pairs summary") == ["The other 30 pairs"]
+    assert len(texts(browser, pairs)) == FIRST_ROWS
+    assert texts(browser, "#pairs summary") == ["The other 37 pairs"]
     folded = browser.evaluate("document.querySelectorAll('#pairs details tbody tr').length")
-    assert folded == 30
+    assert folded == 37
     titles = browser.evaluate("[...document.querySelectorAll('[data-heat] tbody td')].map((e) => e.title)")
     assert len(titles) == 45
-    assert "8 against 1\n6.1% of its maximum" in titles[0]
-    assert len(texts(browser, "#suspects .listing > ul > li")) == 6
+    assert "8 against 1\n1.8% confused" in titles[0]
+    assert len(texts(browser, "#suspects > ul > li")) == 6
 
 
 def test_the_test_of_accessibility_can_fail(chromium):

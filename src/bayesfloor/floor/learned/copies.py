@@ -198,7 +198,8 @@ def _finding(places: Ints, what: str, *, also_target: bool = False) -> Finding:
         why = "their features and y are equal, far more often than those of measurements would be"
     return Finding(
         "BF037",
-        f"{n - n_places} of {n} rows are copies of others: {why}. {what}",
+        f"{n - n_places} of {n} rows {'is a copy of another' if n - n_places == 1 else 'are copies of others'}: {why}. "
+        f"{what}",
         "Find out where they come from. Where equal rows are different observations, add what tells them apart.",
     )
 

@@ -358,8 +358,9 @@ def _about_order(X: Floats, codes: Ints, seed: int, pool: WorkerPool, words: Wor
     if n_changes < FEW_CHANGES * by_chance:
         yield Dependence(
             "BF035",
-            f"The rows are sorted by the {words.label}, or nearly: it changes {n_changes} times from one row to the "
-            f"next, where rows in a random order would have about {by_chance:.0f} changes.",
+            f"The rows are sorted by the {words.label}, or nearly: it changes {n_changes} "
+            f"time{'' if n_changes == 1 else 's'} from one row to the next, where rows in a random order would have "
+            f"about {by_chance:.0f} changes.",
             "The figures stand, since rows are dealt out at random. Whether rows near each other in the file belong "
             "together cannot be told.",
         )

@@ -3,7 +3,7 @@
 ======  ====================================================================
 BF021   a sample of the rows was used
 BF022   a class with fewer rows than folds
-BF023   nothing beats always naming the largest class
+BF023   nothing beats always predicting the commonest class
 BF024   neighbours err alike: there is signal that no learner caught
 BF025   the error still falls with more rows
 BF026   a class so rare that the error says little of it
@@ -74,9 +74,10 @@ def find_in_learned(
             )
         yield Finding(
             "BF023",
-            f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so {low}.",
+            f"Nothing that was tried beats always predicting the commonest class (error {summary.baseline:.4f}), so "
+            f"{low}.",
             "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
-            "class is so rare that naming it hardly ever pays; its ROC AUC tells that.",
+            "class is so rare that predicting it hardly ever pays; its ROC AUC tells that.",
         )
     if residual_z > ERR_ALIKE:
         yield Finding(
@@ -127,7 +128,7 @@ def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
         lead = summary.baseline - curve.value
         yield Finding(
             "BF039",
-            f"Learners have only begun to see what there is: with {curve.size[-1]:.0f} rows they beat the largest "
+            f"Learners have only begun to see what there is: with {curve.size[-1]:.0f} rows they beat the commonest "
             f"class by {max(lead[-1], 0.0):.4f}, with {curve.size[0]:.0f} by {lead[0]:.4f}. How far that goes on "
             f"cannot be told, so {begins}.",
             "Take the upper end as what is known. More rows will tell more, and so may a learner made for such data.",

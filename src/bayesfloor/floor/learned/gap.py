@@ -224,7 +224,7 @@ def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows
     difference = judged.difference
     found = list(_findings(learned, held_out, predicted, judged, rows_are_new=rows_are_new))
     estimate, interval = floor.estimate, floor.interval
-    if surely_differ(difference, confidence) and difference.value < 0.0 and rows_are_new:
+    if difference.is_sure(confidence) and difference.value < 0.0 and rows_are_new:
         estimate, interval = _moved(floor, judged)
         found.append(_better_than_stack(floor, difference, interval))
     by_class: dict[str, Any] = {}
@@ -235,11 +235,11 @@ def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows
         _adjust(by_class, by_pair)
     tuned = None
     if predicted.values is not None and floor.name in DECIDED[1:]:
-        tuned = _value(floor, held_out.judge(predicted.values, floor.name, confidence).difference.first)
+        tuned = floor.value(held_out.judge(predicted.values, floor.name, confidence).difference.first)
     return FloorGap(
         metric=floor.name,
         difference=difference,
-        value_interval=_range(floor, judged.interval),
+        value_interval=floor.range(*judged.interval),
         tuned=tuned,
         estimate=estimate,
         interval=interval,
@@ -268,32 +268,16 @@ def _judged(held_out: HeldOut, predicted: Predicted, floor: MetricFloor, confide
     return predicted.values, held_out.judge(predicted.values, floor.name, confidence)
 
 
-def _value(floor: MetricFloor, loss: float) -> float:
-    """Return the figure for a loss, or the loss for a figure."""
-    return 1.0 - loss if floor.larger_is_better else loss
-
-
-def _range(floor: MetricFloor, ends: tuple[float, float]) -> tuple[float, float]:
-    """Return the range of the figure for a range of the loss, or the other way round."""
-    first, last = (_value(floor, end) for end in ends)
-    return (last, first) if floor.larger_is_better else (first, last)
-
-
-def surely_differ(difference: Difference, confidence: float) -> bool:
-    """Tell whether a test rejects that both are equal, and the interval leaves out 0."""
-    return difference.p_value < 1.0 - confidence and not difference.interval[0] <= 0.0 <= difference.interval[1]
-
-
 def _moved(floor: MetricFloor, judged: Judged) -> tuple[float, tuple[float, float]]:
     """Return the floor and its interval where a model is surely better than the stack.
 
     What the stack missed, it has missed in its learning curve too: the better end moves by as much.
     """
-    low, high = _range(floor, floor.interval)
-    least = min(_range(floor, floor.bounds))
-    estimate = min(_value(floor, floor.estimate), judged.difference.first)
+    low, high = floor.range(*floor.interval)
+    least = min(floor.range(*floor.bounds))
+    estimate = min(floor.value(floor.estimate), judged.difference.first)
     low = max(min(low + judged.difference.value, judged.interval[0]), least)
-    return _value(floor, estimate), _range(floor, (low, max(min(high, judged.limit), estimate)))
+    return floor.value(estimate), floor.range(low, max(min(high, judged.limit), estimate))
 
 
 def _by_class(predicted: Predicted, held_out: HeldOutClasses, confidence: float, total: float) -> dict[str, Any]:
@@ -346,8 +330,8 @@ def _by_subgroup(values: Floats, held_out: HeldOut, floor: MetricFloor, confiden
             found.append((name, len(own), held_out.judge(values, floor.name, confidence, own).difference))
     found.sort(key=lambda each: -each[2].value)
     columns = _columns([n for _, n, _ in found], [each for _, _, each in found])
-    columns["value"] = _value(floor, columns.pop("error")) if found else columns.pop("error")
-    columns["reached"] = _value(floor, columns["reached"]) if found else columns["reached"]
+    columns["value"] = floor.value(columns.pop("error")) if found else columns.pop("error")
+    columns["reached"] = floor.value(columns["reached"]) if found else columns["reached"]
     columns["p_adjusted"] = holm(columns["p_value"])
     order = ("n_rows", "value", "reached", "gap", "gap_low", "gap_high", "p_value", "p_adjusted")
     return {"subgroup": [name for name, _, _ in found], **{name: columns[name] for name in order}}
@@ -432,13 +416,13 @@ def _findings(
     """List what was found, but for what a better model says of the floor."""
     floor, difference = learned.metrics[learned.metric], judged.difference
     words, n_rows = Words(floor), len(held_out.tested)
-    least = max(_value(floor, floor.estimate), _range(floor, floor.reached_interval)[0])
-    too_good = difference.first < _range(floor, floor.interval)[0] or judged.interval[1] < least
+    least = max(floor.value(floor.estimate), floor.range(*floor.reached_interval)[0])
+    too_good = difference.first < floor.range(*floor.interval)[0] or judged.interval[1] < least
     if not rows_are_new and difference.value < 0.0 and difference.p_value < TOO_GOOD and too_good:
         yield Finding(
             "BF058",
-            f"The model {words.attains(_value(floor, difference.first), f'{counted(n_rows)} rows')}, where a stack of "
-            f"learners that had not seen them {words.attains(_value(floor, difference.second))} "
+            f"The model {words.attains(floor.value(difference.first), f'{counted(n_rows)} rows')}, where a stack of "
+            f"learners that had not seen them {words.attains(floor.value(difference.second))} "
             f"({p_text(difference.p_value)}) and the {words.limit} is about {floor.written(floor.estimate)} "
             f"({exact_percent(floor.confidence)} range {words.range(*floor.interval)}). Most likely it was trained on "
             "these rows.",

@@ -96,7 +96,7 @@ class FloorGap(
     @property
     def value(self) -> float:
         """What the model attains."""
-        return 1.0 - self.difference.first if self.floor.larger_is_better else self.difference.first
+        return float(self.floor.value(self.difference.first))
 
     @property
     def reached(self) -> float:
@@ -129,8 +129,7 @@ class FloorGap(
     @property
     def is_sure(self) -> bool:
         """Whether model and stack surely differ: the test rejects, and the interval leaves out 0."""
-        low, high = self.sure_gap_interval
-        return self.p_value < 1.0 - self.confidence and not low <= 0.0 <= high
+        return self.difference.is_sure(self.confidence)
 
     @property
     def possible_gap(self) -> float:
@@ -263,6 +262,7 @@ class FloorGap(
             "places": kind,
             "title": self.floor.title,
             "is_rate": self.floor.is_rate,
+            "limit": Words(self.floor).limit,
         }
 
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.metrics import CLASS_METRICS, k_of, metric_info, unknown_metric
+from bayesfloor.data.metrics import CLASS_METRICS, OfLoss, k_of, metric_info, unknown_metric
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.text import listed, shown
 
-#: Smallest probability whose logarithm is taken.
-_TINY = 1e-15
+#: Smallest probability whose logarithm is taken: scikit-learn's.
+_TINY = float(np.finfo(np.float64).eps)
 #: Rounds in which the decisions that maximise the mean F1 of several classes are improved.
 _N_ROUNDS = 20
 
@@ -28,7 +28,7 @@ Losses = Callable[[Floats, Floats, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
+class Metric(OfLoss):
     """A figure that models are judged by.
 
     Attributes
@@ -80,14 +80,6 @@ class Metric:
     is_row_mean: bool = True
     is_score: bool = False
     is_least_by_shares: bool = True
-
-    def value(self, loss: Any) -> Any:
-        """Return the figure for a loss, or the loss for a figure."""
-        return 1.0 - loss if self.larger_is_better else loss
-
-    def range(self, low: float, high: float) -> tuple[float, float]:
-        """Return the range of the figure for a range of the loss."""
-        return (1.0 - high, 1.0 - low) if self.larger_is_better else (low, high)
 
 
 def of_error(targets: Floats, q: Floats, weights: Floats) -> Floats:

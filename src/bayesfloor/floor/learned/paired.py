@@ -55,6 +55,10 @@ class Difference(NamedTuple):
     n_first: int
     n_second: int
 
+    def is_sure(self, confidence: float) -> bool:
+        """Tell whether a test rejects that both are equal, and the interval leaves out 0."""
+        return self.p_value < 1.0 - confidence and not self.interval[0] <= 0.0 <= self.interval[1]
+
 
 def compare(first: Floats, second: Floats, rows: PlainRows, clusters: Ints | None, confidence: float) -> Difference:
     """Compare the errors of two classifiers.

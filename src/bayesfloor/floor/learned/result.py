@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.optimize import isotonic_regression
 
+from bayesfloor.data.metrics import OfLoss
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.floor.learned.suspicious import SuspiciousRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
@@ -41,7 +42,7 @@ class LearningCurve(Result, says="size value limit rate", rows="size value expec
         The curve at these sizes.
     limit : float
         Where it ends. The estimate of the floor is the mean of this and of a second curve's end, and moves to the error
-        of the largest class where nothing surely beats that.
+        of the commonest class where nothing surely beats that.
     rate : float
         The power of the size with which it gets there.
     covariance : ndarray or None
@@ -101,6 +102,7 @@ class ClassRanking(Result, says="label auc average_precision n_samples"):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetricFloor(
+    OfLoss,
     PlottedResult,
     says="estimate:name reached",
     rows="metric=name estimate interval reached reached_interval baseline",
@@ -587,7 +589,7 @@ class LearnedFloor(
 
     @property
     def majority_error(self) -> float:
-        """The error of always naming the largest class."""
+        """The error of always predicting the commonest class."""
         return self.metrics["error"].baseline
 
     @property

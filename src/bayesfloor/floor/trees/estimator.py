@@ -30,7 +30,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     bias_correction : bool, default=True
-        Hold estimates at the error of always naming the larger class.
+        Hold estimates at the error of always predicting the commoner class.
     normalize : bool, default=True
         Whether ``pairwise_bayes_error_.hardest`` ranks by the normalized floor.
     forced_edges : {"drop", "keep"}, default="drop"

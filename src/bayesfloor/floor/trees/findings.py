@@ -45,6 +45,8 @@ from bayesfloor.runtime.text import listed, shown
 TINY_CLASS = 10
 #: Report ties (BF002) above this share of edges that have the length of another one.
 MANY_TIES = 0.1
+#: Report rows that repeat others (BF003) above this share of them: fewer change no figure that is shown.
+FEW_COPIES = 0.005
 #: Report scales (BF007) above this ratio of the widest to the narrowest range of a feature.
 WIDE_SCALES = 100.0
 #: Report the dimension (BF008) above this number of dimensions per doubling of the rows, d / log2 n.
@@ -138,14 +140,14 @@ def _about_identical_rows(forests: Forests, codes: Ints, n_classes: int) -> Iter
     if n_sites == 1:
         yield Finding(
             "BF005",
-            f"All {n} rows are identical, so no classifier can do better than always naming the largest class.",
+            f"All {n} rows are identical, so no classifier can do better than always predicting the commonest class.",
             "Check how the features were read.",
         )
     repeated = int(np.sum(count - 1))
-    if repeated:
+    if repeated > FEW_COPIES * n:
         yield Finding(
             "BF003",
-            f"{repeated} of {n} rows repeat another row of the same class.",
+            f"{repeated} of {n} rows {'repeats' if repeated == 1 else 'repeat'} another row of the same class.",
             "Edges of length zero join them. If they are copies of one observation, drop them: "
             "they make the floor look lower and surer than it is.",
         )

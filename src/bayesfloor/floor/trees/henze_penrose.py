@@ -73,7 +73,7 @@ def gamma(n_points: ArrayLike, smaller_prior: ArrayLike) -> Floats:
     """The number of cross edges at which the estimate reaches the smaller prior, equation (8).
 
     γ = 2np − ¾n + ¼n√(9 − 16p), p the smaller prior. No classifier need err more often than one
-    that always names the larger class, so an estimate above p is known to be too high.
+    that always predicts the commoner class, so an estimate above p is known to be too high.
     """
     n, p = np.asarray(n_points, np.float64), np.asarray(smaller_prior, np.float64)
     return n * (2.0 * p - 0.75 + 0.25 * np.sqrt(9.0 - 16.0 * p))

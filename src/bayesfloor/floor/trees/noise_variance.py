@@ -587,7 +587,7 @@ def _findings(
     if n_copies:
         yield Finding(
             "BF064",
-            f"{counted(n_copies)} rows are equal to another row in everything, the target included; they were left "
-            "out, because copies are no second measurements.",
+            f"{counted(n_copies)} {'row is' if n_copies == 1 else 'rows are'} equal to another row in everything, the "
+            "target included, and left out: copies are no second measurements.",
             "Find out where they come from: if they were measured anew, there is less noise than this.",
         )

@@ -147,7 +147,7 @@ class BayesError(
 
     @property
     def majority_error(self) -> float:
-        """The error of always naming the largest class."""
+        """The error of always predicting the commonest class."""
         return 1.0 - float(self.class_counts.max()) / self.n_samples
 
 

@@ -47,8 +47,9 @@ from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.runtime.limits import available_memory, check_memory
+from bayesfloor.runtime.progress import reporter
 from bayesfloor.runtime.task_graph import Graph, Lazy, run_in_threads
-from bayesfloor.runtime.threads import WorkerPool, reporter, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
 

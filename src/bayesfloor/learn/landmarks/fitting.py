@@ -58,6 +58,8 @@ class Rows(NamedTuple):
         The mean of the caller's weights.
     n_kept : int
         Rows that are not held out.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together have the same number.
     """
 
     X: Any
@@ -66,6 +68,7 @@ class Rows(NamedTuple):
     weight: F32
     mean_weight: float
     n_kept: int
+    groups: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +148,8 @@ def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | No
     largest = weight.max()
     mean_weight = float((weight / largest).mean() * largest)
     relative = relative_weights(weight, mean_weight)
-    return Rows(_part_of(X, order, columns), columns, codes[order], relative, mean_weight, max(n_kept, 1))
+    groups = None if groups is None else groups[order]
+    return Rows(_part_of(X, order, columns), columns, codes[order], relative, mean_weight, max(n_kept, 1), groups)
 
 
 def _part_of(X: Any, rows: Ints, columns: Ints) -> Any:

@@ -1,8 +1,9 @@
 """From rows and numbers to a landmark model: the features of the classes' model under a ridge penalty."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from bayesfloor.learn.landmarks.fitting import Rows, plan_features
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
 from bayesfloor.learn.ridge import PLATEAU
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
 
 #: Take as many landmarks as for this number of classes: ridge regression needs no steps, so there is time for more.
@@ -34,6 +35,39 @@ RULE_PENALTIES, NEARBY = (10.0, 1e4), (10.0**0.5, 1.0, 10.0**-0.5)
 MOST_WORSE = 3
 
 
+class HeldOutRows(NamedTuple):
+    """Rows that were predicted by a fit that had not seen them, with features that were chosen on others.
+
+    Attributes
+    ----------
+    predicted, target : ndarray of shape (n,), float32
+        What was predicted, and what is there, both standardised.
+    weight : ndarray of shape (n,), float32
+        Weights, of mean 1 over all rows of the fit.
+    group : ndarray of shape (n,)
+        Numbers of groups from 0, by where these come first; those of the rows where no rows belong together.
+    """
+
+    predicted: F32
+    target: F32
+    weight: F32
+    group: Ints
+
+    @property
+    def mse(self) -> float:
+        """Mean squared error."""
+        return self._mean_of((self.target.astype(np.float64) - self.predicted) ** 2)
+
+    @property
+    def r2(self) -> float:
+        """Share of the variance that is explained; 0 where there is none."""
+        variance = self._mean_of((self.target - self._mean_of(self.target)) ** 2)
+        return 1.0 - self.mse / variance if variance > 0.0 else 0.0
+
+    def _mean_of(self, values: Any) -> float:
+        return float(np.average(values.astype(np.float64), weights=self.weight.astype(np.float64)))
+
+
 class RidgeModel(NamedTuple):
     """A fitted model of the standardised target.
 
@@ -45,14 +79,14 @@ class RidgeModel(NamedTuple):
         From features to the target.
     penalty : float
         The penalty in use.
-    held_out_mse : float
-        Mean squared error on held-out rows of the fit without them; the penalty was chosen on these rows.
+    held_out : HeldOutRows
+        Held-out rows and what the fit without them predicts; the penalty was chosen on these rows.
     """
 
     feature_map: FeatureMap
     coefficients: F32
     penalty: float
-    held_out_mse: float
+    held_out: HeldOutRows
 
 
 def fit_numbers(
@@ -62,7 +96,6 @@ def fit_numbers(
     seed: int,
     pool: WorkerPool,
     *,
-    has_groups: bool = False,
     n_landmarks: int | None = None,
     n_rules: int | None = None,
 ) -> RidgeModel:
@@ -80,8 +113,6 @@ def fit_numbers(
         Draws pairs of rows.
     pool : WorkerPool
         Threads.
-    has_groups : bool, default=False
-        Whether rows belong together, so that no others than the held-out ones can be left out.
     n_landmarks, n_rules : int or None, default=None
         How many; None for the default of the effort.
 
@@ -92,7 +123,7 @@ def fit_numbers(
     n, n_kept = len(targets), rows.n_kept
     scaling, columns, plan = plan_features(rows, LIKE_CLASSES, effort, seed, n_landmarks, n_rules)
     plan = FeaturePlan(*plan[:3], *WIDTH_CHOICE)
-    parts = _parts(n, n_kept, has_groups)
+    parts = _parts(n, n_kept, rows.groups is not None)
     n_few = min(effort.n_tune, max(2, int(FEW_SHARE * n)), n_kept)
     sample = Sample.of(columns[:n_few], targets[:n_few, np.newaxis], rows.weight[:n_few])
     feature_map, strength = choose_features(scaling, sample, columns[: plan.n_landmarks], plan, seed)
@@ -101,15 +132,17 @@ def fit_numbers(
     penalty = penalty_of(feature_map)
     sums = [RowSums(feature_map, columns[part], rows.codes[part], rows.weight[part], pool) for part in parts]
     products = [each.products() for each in sums]
-    of_moments, of_squares = partial(over_blocks, _moments), partial(over_blocks, _squares)
+    of_moments = partial(over_blocks, _moments)
     moments = [each.add_up(of_moments, targets[part])[0] for each, part in zip(sums, parts, strict=True)]
     pool.advance(1)
     all_products, all_moments = np.sum(products, axis=0), np.sum(moments, axis=0)
     judged = [number for number, part in enumerate(parts) if part.start >= n_few] or [len(parts) - 1]
+    left_out = np.concatenate([np.arange(parts[number].start, parts[number].stop) for number in judged])
+    group = np.arange(len(left_out)) if rows.groups is None else _numbered(rows.groups[left_out])
 
-    def error(strength: float, of_rules: float) -> float:
-        """Return the mean squared error on parts that had no say in the choice of features, each left out in turn."""
-        total = weight = 0.0
+    def held_out(strength: float, of_rules: float) -> HeldOutRows:
+        """Predict the parts that had no say in the choice of features, each left out in turn."""
+        predicted = []
         for number in judged:
             pool.check()
             fitted = solve_ridge(
@@ -118,30 +151,55 @@ def fit_numbers(
                 _with_rules(penalty, feature_map, of_rules),
                 strength,
             )
-            total += float(sums[number].add_up(of_squares, fitted, targets[parts[number]])[0])
-            weight += float(sums[number].weight.sum(dtype=np.float64))
-        return total / weight
+            predicted.append(_predictions(sums[number], fitted))
+        return HeldOutRows(np.concatenate(predicted), targets[left_out], rows.weight[left_out], group)
 
-    best, lowest, n_worse = strength, np.inf, 0
-    for factor in PATH:
-        tried = error(strength * factor, 1.0)
-        if tried < (1.0 - PLATEAU) * lowest:
-            best, lowest, n_worse = strength * float(factor), tried, 0
-        else:
-            n_worse += 1
-            if n_worse == MOST_WORSE:
-                break
-    of_rules = 1.0
-    if len(feature_map.rule_first):
-        middle = best
+    best = _choose_penalty(held_out, strength, has_rules=len(feature_map.rule_first) > 0)
+    pool.advance(1)
+    penalty = _with_rules(penalty, feature_map, best.of_rules)
+    fitted = solve_ridge(all_products, all_moments, penalty, best.strength)
+    return RidgeModel(feature_map, fitted, best.strength, best.held_out)
+
+
+class _Choice(NamedTuple):
+    """A penalty, how many times larger that of rules is, and what held-out rows say of both."""
+
+    strength: float
+    of_rules: float
+    held_out: HeldOutRows
+
+    def is_better_than(self, other: "_Choice") -> bool:
+        return self.held_out.mse < (1.0 - PLATEAU) * other.held_out.mse
+
+
+def _choose_penalty(held_out: Callable[[float, float], HeldOutRows], middle: float, *, has_rules: bool) -> _Choice:
+    """Go along falling penalties, and then try heavier ones of rules, by the error on held-out rows."""
+
+    def tried(strength: float, of_rules: float = 1.0) -> _Choice:
+        return _Choice(strength, of_rules, held_out(strength, of_rules))
+
+    best, n_worse = tried(middle * float(PATH[0])), 0
+    for factor in PATH[1:]:
+        other = tried(middle * float(factor))
+        if other.is_better_than(best):
+            best, n_worse = other, 0
+            continue
+        n_worse += 1
+        if n_worse == MOST_WORSE:
+            break
+    if has_rules:
+        middle = best.strength
         for heavier in RULE_PENALTIES:
             for factor in NEARBY:
-                tried = error(middle * factor, heavier)
-                if tried < (1.0 - PLATEAU) * lowest:
-                    best, of_rules, lowest = middle * factor, heavier, tried
-    pool.advance(1)
-    fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, of_rules), best)
-    return RidgeModel(feature_map, fitted, best, lowest)
+                other = tried(middle * factor, heavier)
+                best = other if other.is_better_than(best) else best
+    return best
+
+
+def _numbered(groups: Ints) -> Ints:
+    """Number groups from 0, by where they come first: what they are called has no say."""
+    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[codes]
 
 
 def _with_rules(penalty: Penalty, feature_map: FeatureMap, times: float) -> Penalty:
@@ -185,7 +243,7 @@ def _moments(rows: RowSums, block: slice, targets: F32) -> Sums:
     return [(rows.weight[block] * targets[block]) @ rows.features(block)]
 
 
-def _squares(rows: RowSums, block: slice, coefficients: F32, targets: F32) -> Sums:
-    """Return the weighted sum of squared residuals."""
-    residuals = targets[block] - rows.features(block) @ coefficients
-    return [np.array(float(rows.weight[block] @ (residuals * residuals)))]
+def _predictions(rows: RowSums, coefficients: F32) -> F32:
+    """Return what is predicted for all rows."""
+    blocks = [(block,) for block in rows.blocks]
+    return np.concatenate(rows.pool.run(lambda block: rows.features(block) @ coefficients, blocks))

@@ -58,7 +58,7 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     enlarged = farthest < _SMALLEST_SHARE * whole
     end = float(f"{1.25 * farthest:.2g}") if enlarged and farthest > 0 else max(whole, farthest)
     enlarged = enlarged and end < whole
-    left, right, top, thick = 1.0, width - 1.0, 112.0 if enlarged else 44.0, 34.0
+    left, right, top, thick = 1.0, width - 1.0, 100.0 if enlarged else 44.0, 34.0
     perfect_side, worst_side = (right, left) if larger else (left, right)
 
     def at(value: float) -> float:
@@ -93,9 +93,14 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
         sentences.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
         line += 20
     last = floor["perfect"] + (-end if larger else end)
-    parts += _ends(floor, line, written(last, is_rate) if enlarged else _without_features(floor), left, right)
+    if farthest > whole:  # models do worse than what needs no features, which is then inside of the bar
+        inside = at(baseline)
+        parts.append(tag("line", x1=inside, x2=inside, y1=top, y2=top + thick, class_="mark"))
+        parts.append(_clamped(inside, line, _without_features(floor), left, right, "quiet"))
+    else:
+        parts += _ends(floor, line, written(last, is_rate) if enlarged else _without_features(floor), left, right)
     if floor["metric"] == "error":
-        sentences.append(f"Naming the largest class always errs at {percent(baseline)}.")
+        sentences.append(f"Always predicting the commonest class errs at {percent(baseline)}.")
     else:
         sentences.append(f"What needs no features has {written(baseline, is_rate)}.")
     return picture(
@@ -109,7 +114,7 @@ def _behind(floor: Summary, value: float) -> float:
 
 
 def _without_features(floor: Summary) -> str:
-    name = "always the largest class" if floor["metric"] == "error" else "without features"
+    name = "always the commonest class" if floor["metric"] == "error" else "without features"
     return f"{name} {written(floor['baseline'], floor['is_rate'])}"
 
 

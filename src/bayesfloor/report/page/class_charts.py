@@ -28,6 +28,8 @@ LEVELS = 10
 _WITH_FIGURES = 16
 #: With more classes than this, they are too small for large names.
 _SMALL = 30
+#: Letters of a name that fit below a square; longer ones are turned upright.
+_LYING = 6
 
 
 @dataclass
@@ -162,7 +164,8 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
     dict or None
         Rows and columns; None where a single pair needs no map.
     """
-    names, matrix = pairs["names"], pairs["matrix"]
+    names, of_models = pairs["names"], pairs["confused"] is not None
+    matrix = pairs["confused"] if of_models else pairs["matrix"]
     if len(names) < 3:
         return None
     known = {frozenset((row["first"], row["second"])): row for row in pairs["rows"]}
@@ -173,15 +176,21 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
         value = matrix[i][j]
         pair = known.get(frozenset((names[i], names[j])))
         first, second = (names[j], names[i]) if pair is None else (pair["first"], pair["second"])
-        tooltip = [f"{visible(first)} against {visible(second)}", f"{percent(value)} of its maximum"]
+        told = f"{percent(value)} confused" if of_models else f"{percent(value)} of its maximum"
+        tooltip = [f"{visible(first)} against {visible(second)}", told]
         if pair is not None:
             interval = percent_range(pair["low"], pair["high"])
             level = "" if confidence is None else f"{exact_percent(confidence)} "
             tooltip.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
-            if pair["confused"] is not None:
-                tooltip.append(f"best model {percent(pair['confused'])}")
             tooltip.append(f"{counted(pair['n_rows'])} rows")
         cells[i].append({"level": level_of(value, largest), "rate": value, "tooltip": Markup("&#10;").join(tooltip)})
     size = "large" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"
     rows = [{"name": names[i], "cells": cells[i]} for i in range(1, len(names))]
-    return {"rows": rows, "columns": names[:-1], "largest": largest, "levels": range(LEVELS + 1), "size": size}
+    return {
+        "rows": rows,
+        "columns": names[:-1],
+        "largest": largest,
+        "levels": range(LEVELS + 1),
+        "size": size,
+        "is_turned": max(map(len, names[:-1])) > _LYING,
+    }

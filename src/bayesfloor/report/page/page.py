@@ -27,14 +27,18 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
         HTML that asks for nothing from elsewhere.
     """
     style, script = (Markup(template_text(name)) for name in ("report.css", "report.js"))
-    parts = [(each.key, each.heading(summary), each.html(summary)) for each in sections_shown(summary)]
+    shown: dict[bool, list[dict[str, str]]] = {False: [], True: []}
+    for each in sections_shown(summary):
+        part = {"key": each.key, "heading": each.heading(summary), "body": each.html(summary)}
+        shown[each.is_folded(summary)].append(part)
     page = fill(
         "page.html",
         summary,
         style=style,
         script=script,
         policy=content_policy(script),
-        sections=[part for part in parts if part[2]],
+        sections=shown[False],
+        details=shown[True],
     )
     return str(fill("fragment.html", summary, page=escape(str(page))) if fragment else page)
 

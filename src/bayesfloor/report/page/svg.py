@@ -15,8 +15,8 @@ from bayesfloor.runtime.text import visible
 
 #: Width of pictures on a desk, in pixels: that of a column of text.
 WIDE = 720.0
-#: Width of pictures on a phone, in pixels: 375 less the margins of the page.
-NARROW = 335.0
+#: Width of pictures on a phone, in pixels: 375 less the margins of the page and a bar that scrolls it.
+NARROW = 320.0
 #: Width of an average letter as a multiple of its size, with a little to spare.
 LETTER = 0.56
 #: Size of letters in pixels, as in the style sheet.

@@ -25,8 +25,8 @@ from bayesfloor.runtime.text import (
     written_range,
 )
 
-#: Rows of a table that are shown at once, about a screen; the others are folded away.
-FIRST_ROWS = 15
+#: Rows of a table that are shown at once; the others are folded away.
+FIRST_ROWS = 8
 #: Classes and pairs in a table, at the most; the JSON has more.
 MOST_ROWS = 100
 

@@ -1,15 +1,16 @@
 """The sections of a report: each knows its data, its text and its HTML.
 
-`sections_for` decides by the task which there are, and in which order. `summarise` walks that list to make the summary;
-`bayesfloor.report.text` and `bayesfloor.report.page` walk it to show the summary.
+`SECTIONS` lists them in their order; the task decides which of them there are. `summarise` walks that list to make the
+summary; `bayesfloor.report.text` and `bayesfloor.report.page` walk it to show the summary.
 
 - `section`: what a section is, and what it takes its data from
-- `answer`: the sentences on top
-- `floor`: the floor or the ceiling, and the learning curve
-- `classes`, `gap`, `costs`, `subgroups`: of classes alone
+- `answer`: the first screen
+- `floor`: all figures, and the learning curve
+- `gap`: a model of the reader's
+- `classes`, `costs`, `subgroups`: of classes alone
 - `noise`: of numbers alone
 - `suspects`: rows whose label is hard to believe, or whose number does not fit
-- `data`: the data, and a search for features
+- `data`: the columns, and a search for features
 - `notes`: findings, the models tried, how to read a report and make it again
 """
 
@@ -19,7 +20,7 @@ from typing import Any
 
 from bayesfloor.report.blocks import Summary
 from bayesfloor.report.sections.answer import Answer
-from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree
+from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree, Trees
 from bayesfloor.report.sections.costs import Costs
 from bayesfloor.report.sections.data import Data, Features
 from bayesfloor.report.sections.floor import Curve, Floor
@@ -34,33 +35,33 @@ from bayesfloor.report.sections.suspects import OddNumbers, WrongLabels
 SCHEMA = "bayesfloor/summary/1"
 
 
-def sections_for(task: str, metric: str) -> list[Section[Any]]:
+#: All sections in their order: the answer, what bears on it, where it hurts, the columns; and then details.
+SECTIONS: tuple[type[Section[Any]], ...] = (
+    *(Answer, Findings, Gap, Rare, Floor, Costs, Subgroups, Curve, Noise),
+    *(Pairs, Classes, WrongLabels, OddNumbers, Features, Data),
+    *(Trees, Tree, Learners, Reading, Again),
+)
+
+
+def sections_for(task: str) -> list[Section[Any]]:
     """Return the sections of a report, in their order.
 
     Parameters
     ----------
     task : {"classification", "regression"}
         Whether the target is a class or a number.
-    metric : str
-        What the report is about.
 
     Returns
     -------
     list of Section
     """
-    closing = [Features(), Data(), Learners(), Reading(), Again()]
-    if task == "regression":
-        return [Answer(), Floor(), Findings(), Curve(), Noise(), OddNumbers(), *closing]
-    # an error says little of rare classes; another metric was asked for, and comes first
-    floor = [Rare(), Floor(), Gap()] if metric == "error" else [Floor(), Gap(), Rare()]
-    of_classes = [Subgroups(), Classes(), Pairs(), WrongLabels(), Tree()]
-    return [Answer(), *floor, Costs(), Findings(), Curve(), *of_classes, *closing]
+    return [section() for section in SECTIONS if task in section.tasks]
 
 
 def sections_shown(summary: Summary) -> list[Section[Any]]:
-    """Return the sections of a report that have something to show."""
-    sections = sections_for(summary["task"], summary["floor"]["metric"])
-    return [section for section in sections if section.is_shown(summary)]
+    """Return the sections of a report that have something to show, those that are folded last."""
+    shown = [section for section in sections_for(summary["task"]) if section.is_shown(summary)]
+    return sorted(shown, key=lambda section: section.is_folded(summary))
 
 
 def summarise(facts: Facts[Any], command: str) -> Summary:
@@ -79,7 +80,7 @@ def summarise(facts: Facts[Any], command: str) -> Summary:
     -------
     dict
     """
-    task, learned = facts.source.problem.task, facts.figures.learned
+    task = facts.source.problem.task
     summary: Summary = {
         "schema": SCHEMA,
         "version": version("bayesfloor"),
@@ -90,7 +91,7 @@ def summarise(facts: Facts[Any], command: str) -> Summary:
         "command": command,
         "seconds": 0.0,
     }
-    sections = sections_for(task, "error" if learned is None else learned.metric)
+    sections = sections_for(task)
     for section in sections:
         summary |= section.data(facts)
     for section in sections:

@@ -1,4 +1,4 @@
-"""The answer that a report begins with: whether to trust it, how far models can go, what to do next, and the goal.
+"""The first screen: what is predicted from what, whether to trust the answer, how far models can go, what to do next.
 
 Three kinds of figures meet in a report, and each is called what it is. What a model reached on rows that it had not
 seen is measured. The end of a learning curve is extrapolated. A figure from spanning trees is an estimate that tends
@@ -9,10 +9,11 @@ spanning trees, and nothing at all that a model on the same page has done. What 
 
 from typing import Any
 
+from bayesfloor.data.metrics import metric_info
 from bayesfloor.floor.learned.counted_rows import leads_with_ranking
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
-from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
-from bayesfloor.report.blocks import Block, Bullets, Paragraph, Summary
+from bayesfloor.floor.trees.results import BayesError
+from bayesfloor.report.blocks import LONG_NAME, Block, Bullets, Paragraph, Summary
 from bayesfloor.report.fast_model import FastModel
 from bayesfloor.report.figures import FEWEST_ROWS, ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import (
@@ -25,21 +26,35 @@ from bayesfloor.report.metric_words import (
     verdict_on,
     worth_of,
 )
+from bayesfloor.report.page.charts import floor_scale
+from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.classes import rare_classes
 from bayesfloor.report.sections.costs import dearest_decision
 from bayesfloor.report.sections.noise import place_of_noise
 from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.report.source import UNTITLED
 from bayesfloor.report.verdict import Limit, Verdict
-from bayesfloor.runtime.text import chosen, counted, exact_percent, figure, percent, percent_range, written_range
+from bayesfloor.runtime.text import (
+    chosen,
+    counted,
+    exact_percent,
+    figure,
+    percent,
+    percent_range,
+    shortened,
+    written_range,
+)
 
 #: Share of the stack's lead over what needs no features from which a model is called good.
 NEARLY_ALL = 0.9
-#: A pair is called hard from this share of its largest possible floor on.
+#: A pair is called hard from this share of its rows that models confuse, or of its largest possible floor by trees.
 _HARD = 0.005
+#: Classes that the first screen names; of more there is a count.
+_MOST_NAMED = 4
 
 
 class Answer(Section[Any]):
-    """The answer in a few sentences."""
+    """The answer in a few sentences and one picture."""
 
     key = "answer"
 
@@ -49,7 +64,7 @@ class Answer(Section[Any]):
         if isinstance(figures, NumberFigures):
             assert verdict.limit is not None  # numbers always have models
             answer = answer_on_numbers(figures, verdict.limit, facts.source.target)
-            worth, fast = worth_of(figures.headline, carriers_of(figures.weights)), None
+            worth, fast = worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by), None
         else:
             answer, worth = answer_on_classes(figures, verdict), worth_on_classes(figures, facts.fast)
             fast = _fast_model(figures)
@@ -75,8 +90,8 @@ class Answer(Section[Any]):
             return {
                 "The floor": _meaning_of_limit(None, is_number=False),
                 "The range": (
-                    "What sampling alone may change. It knows nothing of the estimate's bias, which is upwards in high "
-                    "dimension and small samples."
+                    "What sampling alone may change. It knows nothing of the estimate's bias, which is upwards with "
+                    "many columns or few rows."
                 ),
             }
         metric, is_number = figures.headline, isinstance(figures, NumberFigures)
@@ -84,59 +99,82 @@ class Answer(Section[Any]):
         words = {
             f"The {limit_word(metric.larger_is_better)}": _meaning_of_limit(metric, is_number=is_number),
             "The range": (
-                f"Its {worse} end is {'an error' if metric.name == 'error' else 'a value'} that a model attains on "
-                f"rows it has not seen, allowing for sampling. Its {better} end assumes that the learning curve goes "
-                "on as it does. It is not a bound: structure finer than the distances between rows cannot be seen in "
-                "them."
-            ),
-            "Reached": (
-                "What the best model tried attains: a stack of fast learners, or another one where it is named. Each "
-                "row is predicted by models that were not trained on it."
+                f"The {worse} end is measured: a model did this on rows it had not seen, allowing for sampling. The "
+                f"{better} end assumes that the learning curve goes on as it does. It is no bound: structure finer "
+                "than the distances between rows cannot be seen in them."
             ),
         }
         if isinstance(figures, ClassFigures) and figures.fast_model is not None:
             words["The fast model"] = (
-                f"{figures.fast_model.name}, trained on {counted(figures.fast_model.n_rows)} rows at a time and tested "
-                "on the same rows as the stack; 'bayesfloor fit' trains it. It is called good where it wins at least "
-                f"{exact_percent(NEARLY_ALL)} of what the stack wins over what needs no features."
+                "'bayesfloor fit' trains it. It is called good where it wins at least "
+                f"{exact_percent(NEARLY_ALL)} of what the stack of models wins over what needs no features."
             )
         return words
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return the sentences."""
+        """Return the first screen: what is predicted, trust, the answer, and what to do next."""
         verdict, goal = summary["verdict"], summary["goal"]
-        blocks: list[Block] = [Paragraph(" ".join(summary["answer"]), "bold")]
+        about = " ".join(f"{term}: {text}." for term, text in about_of(summary))
+        blocks: list[Block] = [
+            Paragraph(about),
+            Paragraph(f"Trust: {verdict['trust']}. {verdict['trust_sentence']}"),
+            Paragraph(" ".join(_without_reasons(summary)), "bold"),
+        ]
         if goal is not None:
             value = chosen(goal["target"], summary["floor"]["is_rate"])
             blocks.append(Paragraph(f"Target {value}: {goal['verdict']}. {goal['sentence']}", "bold"))
-        if (others := _other_reasons(verdict)) or verdict["trust"] != "no":
-            blocks.append(Paragraph(f"Trust: {verdict['trust']}. {others}".rstrip()))
         if verdict["steps"]:
             steps = [(f"{number + 1}.", step["sentence"]) for number, step in enumerate(verdict["steps"])]
-            blocks += [Paragraph("What to do next:"), Bullets(steps)]
-        blocks.append(Paragraph(summary["worth"]))
+            blocks += [Paragraph("Do next:"), Bullets(steps)]
         if summary["fast_model"] is not None:
             blocks.append(Paragraph(summary["fast_model"]["sentence"]))
-        return blocks
+        return [*blocks, Paragraph(summary["worth"])]
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Say what the headline does not say already about trust."""
-        return {"others": _other_reasons(summary["verdict"])}
+        """Draw the scale, and say what is predicted from what."""
+        return {
+            "about": about_of(summary),
+            "sentences": _without_reasons(summary),
+            "scale": both_widths(floor_scale, summary["floor"]),
+        }
 
 
-def _other_reasons(verdict: Summary) -> str:
-    """Say what bears on trust beside the headline."""
-    if not verdict["reasons"]:
-        return str(verdict["trust_sentence"])
-    return " ".join(each["sentence"] for each in verdict["reasons"] if not each["in_headline"])
+def about_of(summary: Summary) -> list[tuple[str, str]]:
+    """Say what is predicted, from what, and what models are judged by: terms, and a few words for each."""
+    data, floor = summary["data"], summary["floor"]
+    rows = counted(data["n_rows"])
+    if data["n_samples"] != data["n_rows"]:
+        rows += f" of {counted(data['n_samples'])}"
+    sizes = f"{rows} rows, {counted(data['n_columns'])} column{'' if data['n_columns'] == 1 else 's'}"
+    sizes += "" if data["source"] == UNTITLED else f", {data['source']}"
+    metric = f"{floor['title']}, the {metric_info(floor['metric']).short}"
+    metric += " (larger is better)" if floor["larger_is_better"] else ""
+    return [("Predicted", f"{data['target']} ({_values_of(summary)})"), ("From", sizes), ("Judged by", metric)]
+
+
+def _values_of(summary: Summary) -> str:
+    """List the classes of a target with their shares, or its range."""
+    if summary["task"] == "regression":
+        numbers = summary["data"]["numbers"]
+        return f"a number from {figure(numbers['low'])} to {figure(numbers['high'])}"
+    classes = sorted(summary["classes"], key=lambda each: -each["share"])
+    if len(classes) > _MOST_NAMED:
+        return f"{counted(summary['data']['n_classes'])} classes"
+    return ", ".join(f"{shortened(each['name'], LONG_NAME)} {percent(each['share'])}" for each in classes)
+
+
+def _without_reasons(summary: Summary) -> list[str]:
+    """Return the answer without what bears on trust, which stands beside it."""
+    reasons = [each["sentence"] for each in summary["verdict"]["reasons"] if each["in_headline"]]
+    return [sentence for sentence in summary["answer"] if sentence not in reasons]
 
 
 def _meaning_of_limit(metric: MetricFloor | None, *, is_number: bool) -> str:
     """Say what the best value of a metric is; by default of the error."""
     if metric is None or metric.name == "error":
         return (
-            "The lowest error that any classifier can reach on data like these, also called the Bayes error rate. What "
-            "is left below it is chance: rows that look the same and have different labels."
+            "The lowest error that any classifier can reach on data like these, also called the Bayes error. Below it "
+            "is chance: rows that look the same and have different labels."
         )
     most = "highest" if metric.larger_is_better else "lowest"
     left = "noise: rows that look the same and have different values"
@@ -212,7 +250,7 @@ def _in_seconds(seconds: float) -> str:
 
 def answer_on_classes(figures: ClassFigures, verdict: Verdict) -> list[str]:
     """Return the two or three sentences on how far models can go."""
-    hardest, limit = hardest_pairs(figures.pairs), verdict.limit
+    hardest, limit = hardest_pairs(figures), verdict.limit
     if figures.learned is None or limit is None:
         return _answer_of_trees(figures.trees, hardest)
     rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
@@ -231,10 +269,11 @@ def answer_of_models(limit: Limit, n_rows: int, hardest: str) -> list[str]:
     best = f"{limit.best_model[0].upper()}{limit.best_model[1:]}"
     if limit.more_rows == "nothing":
         second = (
-            f"Nothing that was tried surely beats always naming the largest class ({percent(metric.baseline)} error)"
+            "Nothing that was tried surely beats always predicting the commonest class "
+            f"({percent(metric.baseline)} error)"
         )
     elif limit.more_rows == "done":
-        second = f"{best} makes no error on {n_rows} rows that it was not trained on"
+        second = f"{best} makes no error on {counted(n_rows)} rows that it was not trained on"
     else:
         second = f"{best} reaches {percent(metric.reached)}{limit.words()}"
     return [first, f"{second}; {hardest}." if hardest else f"{second}."]
@@ -260,7 +299,7 @@ def answer_of_ranking(error: MetricFloor, rare: list[ClassRanking]) -> list[str]
         f"the average precision is {largest.average_precision:.3f}, by chance {largest.share:.3g}.{others}"
     )
     third = (
-        f"The error says little here: naming the largest class always errs on {percent(error.baseline)} of the "
+        f"The error says little here: always predicting the commonest class errs on {percent(error.baseline)} of the "
         f"rows, and the floor is about {percent(error.estimate)} (range {percent_range(*error.interval)})."
     )
     return [first, second, third]
@@ -292,7 +331,8 @@ def answer_of_metric(
         sentences.append(_found(max(rare, key=lambda each: each.n_samples)))
     sentences.append(
         f"The floor of the error is about {percent(error.estimate)} (range {percent_range(*error.interval)}); "
-        f"{percent(error.reached)} was reached, and always naming the largest class has {percent(error.baseline)}."
+        f"{percent(error.reached)} was reached, and always predicting the commonest class has "
+        f"{percent(error.baseline)}."
     )
     return sentences
 
@@ -334,13 +374,15 @@ def _answer_of_trees(trees: BayesError, hardest: str) -> list[str]:
     return sentences
 
 
-def hardest_pairs(pairs: PairwiseBayesError) -> str:
+def hardest_pairs(figures: ClassFigures) -> str:
     """Name the one or two hardest pairs of three or more classes."""
+    pairs, confused = figures.pairs, figures.confusions
     if len(pairs.classes) < 3:
         return ""
-    hard = [(a, b) for a, b in pairs.by_hardness()[:2] if pairs.normalized[a, b] >= _HARD]
+    shares, whom = (pairs.normalized, "spanning trees") if confused is None else (confused.of_pairs, "models")
+    hard = [(a, b) for a, b in figures.pair_order[:2].tolist() if shares[a, b] >= _HARD]
     if not hard:
-        return "no two classes look alike to the spanning trees"
+        return f"no two classes look alike to {whom}"
     named = " and ".join(f"{in_text(pairs.classes[a])} against {in_text(pairs.classes[b])}" for a, b in hard)
     return f"{named} {'are the hardest pairs' if len(hard) > 1 else 'is the hardest pair'}"
 
@@ -350,41 +392,36 @@ def worth_on_classes(figures: ClassFigures, fast: bool) -> str:
     if figures.learned is None:
         why = "" if fast else f"Fewer than {FEWEST_ROWS} rows are too few to train and test models. "
         return (
-            f"{why}Nothing here is measured: the range covers sampling only, and the bounds from spanning trees hold "
-            "as rows are added without end. In high dimension and small samples they come out too high."
+            f"{why}Nothing here is measured by a model: the range covers sampling only, and with many columns or few "
+            "rows spanning trees come out too high."
         )
     learned = figures.learned
     if learned.metric != "error":
         return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by)
-    reached = percent(figures.headline.reached)
     if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
         return (
-            f"AUC, recall, precision and the error of {reached} that was reached are measured on rows that the models "
-            "were not trained on; ranges are for sampling. The floor below is extrapolated from a learning curve."
+            f"AUC, recall, precision and the error of {percent(figures.headline.reached)} are measured on rows that "
+            "the models had not seen; ranges are for sampling. The floor is extrapolated from a learning curve."
         )
     model = figures.reached_by or f"a stack of models (above all {carriers_of(figures.weights)})"
-    return f"Measured: {model} was wrong on {reached} of rows that it had not seen. {lower_side(learned)}"
+    return f"The upper end of the range is measured: {model} did this on rows it had not seen. {lower_side(learned)}"
 
 
 def lower_side(learned: LearnedFloor) -> str:
     """Say what the lower end of the range rests on."""
     codes = {finding.code for finding in learned.findings}
-    low = percent(learned.interval[0])
     if "BF023" in codes:
-        return "The lower side is open: where nothing beats the largest class, nothing tells how low the floor may be."
+        return (
+            "The lower end is open: where nothing beats always predicting the commonest class, nothing tells how low "
+            "the floor may be."
+        )
     if "BF039" in codes:
-        return (
-            f"The lower side ({low}) is open: the models' lead over the largest class still grows fast with more rows, "
-            "so how far it goes cannot be told."
-        )
+        return "The lower end is open: the models still gain fast with more rows, and how far cannot be told."
     if "BF040" in codes:
-        return (
-            f"The lower side ({low}) is open: each doubling of the rows still lowers the error as much as the one "
-            "before."
-        )
+        return "The lower end is open: each doubling of the rows lowers the error as much as the one before."
     return (
-        "The lower side is extrapolated from a learning curve: no method can tell, from data alone, that no better "
-        "classifier exists."
+        "The lower end is extrapolated from a learning curve: no method can tell, from data alone, that no better "
+        "model exists."
     )
 
 

@@ -1,4 +1,4 @@
-"""Which classes, and which two of them, are hard to tell apart, the tree that parts them, and classes that are rare."""
+"""Which classes, and which two of them, are confused, what spanning trees say of them, and classes that are rare."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,19 +10,23 @@ from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.blocks import MARKDOWN, Block, Lines, Paragraph, Summary, TextTable, range_of
+from bayesfloor.report.confusions import Confusions
 from bayesfloor.report.figures import ClassFigures
 from bayesfloor.report.metric_words import in_text
 from bayesfloor.report.page.class_charts import class_tree, heat_map
 from bayesfloor.report.page.svg import both_widths
+from bayesfloor.report.sections.notes import findings_text, sorted_findings
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.runtime.text import counted, percent
+from bayesfloor.runtime.text import NOTHING, counted, figure, percent, percent_range
 
 #: Pairs of classes, at the most; 100 classes have 4950.
 _MOST_PAIRS = 500
-#: Columns of the tables of classes and of pairs, after the names.
-_ESTIMATES = ("rows", "trees' estimate", "range", "of its maximum", "best model")
+#: Columns of the tables of classes and of pairs where no model was trained.
+_OF_TREES = ("trees' estimate", "range", "of its maximum")
 #: Rare classes that are listed, the largest first.
 _MOST_RARE = 20
+#: Gain of an AUC that three digits show.
+_LEAST_GAIN = 0.0005
 #: Rare classes of which a paragraph says what more rows would bring.
 _MOST_NEEDED = 3
 
@@ -32,10 +36,11 @@ class Classes(Section[ClassFigures]):
 
     key = "classes"
     title = "Classes"
+    tasks = ("classification",)
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
-        """List what spanning trees say of each class against the rest, and what models reached."""
-        floors, learned = facts.figures.classes, facts.figures.learned
+        """List what models do with the rows of each class, and what spanning trees say of it against the rest."""
+        floors, learned, confused = facts.figures.classes, facts.figures.learned, facts.figures.confusions
         total = int(floors.class_counts.sum())
         rows = [
             {
@@ -43,43 +48,72 @@ class Classes(Section[ClassFigures]):
                 "n_rows": int(floors.class_counts[k]),
                 "share": int(floors.class_counts[k]) / total,
                 **_estimate(floors, k),
+                **_confused(confused, k, floors.classes),
                 "reached": None if learned is None else float(learned.class_reached[k]),
                 "auc": None if learned is None else learned.ranking[k].auc,
             }
-            for k in floors.by_hardness()
+            for k in facts.figures.class_order.tolist()
         ]
         return {"classes": rows}
 
     def words(self, facts: Facts[ClassFigures]) -> dict[str, str]:
-        """Explain what the figures from spanning trees are."""
-        text = (
-            "Minimum spanning trees join each row to near ones. Where many of their edges run between two classes, the "
-            "classes overlap. The estimate is among the rows concerned; 'of its maximum' divides it by the error of "
-            "always naming the larger side, so 0% is no overlap and 100% is hopeless. The order is by the lower end "
-            "of the range, so that a class of a few rows is not first by chance."
+        """Explain what is missed, and the figures from spanning trees."""
+        if len(facts.figures.classes.classes) < 3:
+            return {}
+        of_trees = (
+            "Spanning trees join each row to near ones; where many edges run between two classes, these overlap. 'Of "
+            "its maximum' divides the estimate by the error of always predicting the commoner one: 0% is no overlap."
         )
-        if facts.figures.learned is not None:
-            text += " The models' error at the same task stands beside it: where that is lower, believe the model."
-        return {"Classes and pairs": text}
+        if facts.figures.confusions is None:
+            return {"Classes and pairs": of_trees}
+        return {
+            "Classes and pairs": "Missed: rows of a class that models took for another one. False alarms: rows taken "
+            "for it that are of another one. The order is by the lower end of the range of these shares, so that a "
+            f"class of a few rows is not first by chance. {of_trees}"
+        }
+
+    def is_shown(self, summary: Summary) -> bool:
+        """Tell whether there are more than two: of two, each has the figures of the whole."""
+        return len(summary["classes"]) > 2
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return what the figures are worth, and the table."""
-        rows = [(each["name"], *_estimates(each, each["reached"])) for each in summary["classes"]]
-        table = TextTable(("class", *_ESTIMATES), rows, wide_only="rows")
-        return [Paragraph(summary["floor"]["trees"]["note"]), table]
+        """Return the table."""
+        rows = [(each["name"], counted(each["n_rows"]), *_of_class(each)) for each in summary["classes"]]
+        headings = _OF_TREES if summary["classes"][0]["missed"] is None else ("missed", "mostly for", "false alarms")
+        names = (0,) if headings is _OF_TREES else (0, 3)
+        return [TextTable(("class", "rows", *headings), rows, names)]
+
+
+def _confused(confused: Confusions | None, k: int, classes: Any) -> Summary:
+    """Return what models miss of a class, what they take it for, and what they take for it."""
+    if confused is None:
+        return {"missed": None, "taken_for": None, "false_alarms": None}
+    other = confused.taken_for(k)
+    return {
+        "missed": float(confused.missed[k]),
+        "taken_for": None if other is None else str(classes[other]),
+        "false_alarms": float(confused.false_alarms[k]),
+    }
+
+
+def _of_class(each: Summary) -> tuple[str, ...]:
+    if each["missed"] is None:
+        return _estimates(each)
+    return percent(each["missed"]), each["taken_for"] or NOTHING, percent(each["false_alarms"])
 
 
 class Pairs(Section[ClassFigures]):
     """Pairs of classes, the hardest first."""
 
     key = "pairs"
-    title = "Pairs of classes"
+    title = "Which classes are confused"
+    tasks = ("classification",)
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the hardest pairs, and all of the classes that are drawn."""
         figures = facts.figures
-        pairs, learned = figures.pairs, figures.learned
-        n_classes = len(pairs.classes)
+        pairs, n_classes = figures.pairs, len(figures.pairs.classes)
+        confused = None if figures.confusions is None else figures.confusions.of_pairs
         leaves = np.searchsorted(pairs.classes, figures.drawn_tree.leaves).tolist()
         rows = [
             {
@@ -87,33 +121,92 @@ class Pairs(Section[ClassFigures]):
                 "second": str(pairs.classes[b]),
                 "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
                 **_estimate(pairs, (a, b)),
-                "confused": None if learned is None else float(learned.pair_reached[a, b]),
+                "confused": None if confused is None else float(confused[a, b]),
             }
-            for a, b in pairs.by_hardness()[:_MOST_PAIRS]
+            for a, b in figures.pair_order[:_MOST_PAIRS].tolist()
         ]
         shown = {
             "n_pairs": n_classes * (n_classes - 1) // 2,
             "names": [str(pairs.classes[code]) for code in leaves],
-            "matrix": [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves],
+            "matrix": _matrix(pairs.normalized, leaves),
+            "confused": None if confused is None else _matrix(confused, leaves),
             "rows": rows,
         }
         return {"pairs": shown}
 
     def is_shown(self, summary: Summary) -> bool:
-        """Tell whether there is a pair."""
-        return bool(summary["pairs"]["rows"])
+        """Tell whether there is more than one pair, which has the figures of the whole."""
+        return bool(summary["pairs"]["n_pairs"] > 1)
+
+    def heading(self, summary: Summary) -> str:
+        """Return what is known: what models confuse, or what overlaps by spanning trees."""
+        return self.title if summary["pairs"]["confused"] is not None else "Which classes overlap"
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return the table; a single pair has the figures of its classes."""
+        """Return the table."""
         pairs = summary["pairs"]
-        if pairs["n_pairs"] < 2:
-            return []
-        rows = [(each["first"], each["second"], *_estimates(each, each["confused"])) for each in pairs["rows"]]
-        return [TextTable(("first", "second", *_ESTIMATES), rows, (0, 1), pairs["n_pairs"], wide_only="rows")]
+        of_models = pairs["confused"] is not None
+        rows = [
+            (each["first"], each["second"], counted(each["n_rows"]))
+            + ((percent(each["confused"]),) if of_models else _estimates(each))
+            for each in pairs["rows"]
+        ]
+        headings = ("confused",) if of_models else _OF_TREES
+        return [
+            Paragraph(note_on_pairs(pairs)),
+            TextTable(("class", "against", "rows", *headings), rows, (0, 1), pairs["n_pairs"]),
+        ]
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Prepare the heat map."""
-        return {"heat": heat_map(summary["pairs"], summary["floor"]["confidence"])}
+        pairs = summary["pairs"]
+        return {"heat": heat_map(pairs, summary["floor"]["confidence"]), "note": note_on_pairs(pairs)}
+
+
+def _matrix(values: Any, leaves: list[int]) -> list[list[float | None]]:
+    return [[None if a == b else float(values[a, b]) for b in leaves] for a in leaves]
+
+
+def note_on_pairs(pairs: Summary) -> str:
+    """Say what the figures of pairs are."""
+    if pairs["confused"] is not None:
+        return "Of the rows of two classes, the share that models took for the other one while they were held out."
+    return "The spanning trees’ estimate in percent of its maximum: 0% is no overlap, 100% is hopeless."
+
+
+class Trees(Section[ClassFigures]):
+    """What spanning trees say of the whole problem, and the findings that concern nothing else."""
+
+    key = "trees"
+    title = "Spanning trees"
+    tasks = ("classification",)
+
+    def is_folded(self, summary: Summary) -> bool:
+        """Tell whether models answer, and trees do not."""
+        return bool(summary["floor"]["method"] == "learned")
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return the estimate, what it is worth, and what was found."""
+        trees, found = summary["floor"]["trees"], sorted_findings(summary).of_trees
+        blocks: list[Block] = [Paragraph(f"{sentence_on_trees(trees)} {trees['note']}")]
+        return [*blocks, *findings_text(found)] if found else blocks
+
+    def drawn(self, summary: Summary) -> dict[str, Any]:
+        """Say what the estimate is, and choose the findings."""
+        return {
+            "sentence": sentence_on_trees(summary["floor"]["trees"]),
+            "of_trees": sorted_findings(summary).of_trees,
+        }
+
+
+def sentence_on_trees(trees: Summary) -> str:
+    """Say what spanning trees estimate, without any model."""
+    p_value = trees["p_value"]
+    by_chance = "" if p_value is None else f"; p {'< 0.001' if p_value < 0.001 else f'= {figure(p_value)}'} by chance"
+    return (
+        f"The error’s floor by spanning trees is {percent(trees['estimate'])} (range {range_of(trees)}), between "
+        f"bounds of {percent_range(trees['lower'], trees['upper'])}{by_chance}."
+    )
 
 
 class Tree(Section[ClassFigures]):
@@ -121,10 +214,8 @@ class Tree(Section[ClassFigures]):
 
     key = "tree"
     title = "Class tree"
-    meaning = (
-        "Classes cut in two, again and again, where they are easiest to tell apart. Each cut is a binary "
-        "problem; its figure adds up the overlap across it."
-    )
+    tasks = ("classification",)
+    is_detail = True
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the tree as it is drawn, and all of it."""
@@ -157,8 +248,8 @@ class Tree(Section[ClassFigures]):
         return {"tree": shown}
 
     def is_shown(self, summary: Summary) -> bool:
-        """Tell whether there is a cut."""
-        return bool(summary["tree"]["nodes"])
+        """Tell whether there is more than one cut."""
+        return len(summary["tree"]["nodes"]) > 1
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the tree, line by line."""
@@ -184,10 +275,9 @@ def _estimate(floors: OneVsRestBayesError | PairwiseBayesError, of: Any) -> dict
     }
 
 
-def _estimates(each: Summary, reached: float | None) -> tuple[str, ...]:
-    """Write the figures of a class or a pair."""
-    rates = percent(each["floor"]), range_of(each), percent(each["normalized"]), percent(reached)
-    return counted(each["n_rows"]), *rates
+def _estimates(each: Summary) -> tuple[str, ...]:
+    """Write the figures of a class or a pair by spanning trees."""
+    return percent(each["floor"]), range_of(each), percent(each["normalized"])
 
 
 class Rare(Section[ClassFigures]):
@@ -195,10 +285,11 @@ class Rare(Section[ClassFigures]):
 
     key = "rare"
     title = "Rare classes"
+    tasks = ("classification",)
     meaning = (
-        "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC "
-        "is the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is "
-        "perfect. The recall is the share of its rows that are found."
+        "Never predicting a rare class costs next to nothing, so the error hides how well it can be found. The AUC "
+        "is the chance that one of its rows is ranked above another row; the recall is the share of its rows that "
+        "are found."
     )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
@@ -268,20 +359,20 @@ def more_of_class(ranking: ClassRanking, learned: LearnedFloor) -> str:
         f"The AUC's range, {low:.3f} to {high:.3f}, rests on {counted(n)} rows of {name}; about {counted(4 * n)} would "
         f"halve it. With {_joined(trained)} of them in training the AUC was {_joined(reached)}"
     )
-    if not ranking.is_rising:
-        return f"{text}: no gain that {counted(n)} rows could show."
     gain = ranking.auc_by_size[0] - ranking.auc_by_size[1]
     before = ranking.auc_by_size[1] - ranking.auc_by_size[2]
     ahead = gain * min(gain / before, 1.0) if before > 0 else gain
     ahead = min(ahead, 1.0 - ranking.auc)
+    if not ranking.is_rising or ahead < _LEAST_GAIN:
+        return f"{text}: no gain that {counted(n)} rows could show."
     return f"{text}: it still rises, and twice as many would win about {ahead:.3f} more if that goes on."
 
 
 def _note_on_ranking(learned: LearnedFloor) -> str:
     """Say what the figures of rare classes are measured on."""
     note = (
-        "Rows are ranked by the probability of the class, from models that were not trained on them. The AUC is the "
-        "chance that a row of the class is ranked above any other row; average precision equals the share by chance."
+        "Rows are ranked by the probability of the class, from models that were not trained on them. By chance, the "
+        "AUC is 0.5 and the average precision the class's share."
     )
     if any(each.n_rows > each.share * learned.n_rows + 1 for each in rare_classes(learned)):
         note += (

@@ -18,6 +18,7 @@ class Costs(Section[ClassFigures]):
 
     key = "costs"
     title = "Where the money goes"
+    tasks = ("classification",)
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List what decisions cost, and what follows from the costs; None without costs."""

@@ -9,11 +9,9 @@ from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.report.blocks import (
     LONG_NAME,
     MARKDOWN,
-    TERMINAL,
     Block,
     Bullets,
     Paragraph,
-    Subheading,
     Summary,
     TextTable,
     range_of,
@@ -32,7 +30,7 @@ class Data(Section[Any]):
     """The rows and columns."""
 
     key = "data"
-    title = "The data"
+    title = "Columns"
 
     def data(self, facts: Facts[Any]) -> Summary:
         """List what is known of the data: sizes, what was done to them, the target and the columns."""
@@ -62,15 +60,10 @@ class Data(Section[Any]):
     def text(self, summary: Summary) -> list[Block]:
         """Return the size, what was done, and the columns."""
         data = summary["data"]
-        notes = [("", each) for each in data["notes"]] + [("Caution:", each) for each in data["cautions"]]
-        blocks: list[Block] = [
-            Paragraph(f"{_size(data)}; {summary['seconds']:.1f} s", "dim", only=TERMINAL),
-            Paragraph(f"{_size(data)}.", only=MARKDOWN),
-        ]
-        if notes:
+        blocks: list[Block] = [Paragraph(data["columns_note"], only=MARKDOWN), _column_table(data)]
+        if notes := [("Caution:", each) for each in data["cautions"]] + [("", each) for each in data["notes"]]:
             blocks.append(Bullets(notes, only=MARKDOWN))
-        note = Paragraph(data["columns_note"], only=MARKDOWN)
-        return [*blocks, Subheading("Columns", only=MARKDOWN), note, _column_table(data)]
+        return blocks
 
 
 def _rows_of_trees(figures: ClassFigures, n_rows: int) -> list[str]:
@@ -90,14 +83,6 @@ def _numbers(y: Any, kind: str) -> Summary:
         "n_values": len(np.unique(y)),
         "kind": kind,
     }
-
-
-def _size(data: Summary) -> str:
-    """Say how many rows and features there are, and classes of which name."""
-    sizes = [(data["n_rows"], "rows"), (data["n_features"], "features")]
-    if "n_classes" in data:
-        sizes.append((data["n_classes"], "classes"))
-    return f"{', '.join(f'{counted(n)} {what}' for n, what in sizes)} of {data['target']!r}"
 
 
 def _columns(source: Source, measured: ColumnFloors) -> list[dict[str, Any]]:
@@ -129,17 +114,17 @@ def _note_on_columns(columns: ColumnFloors, n_columns: int, *, is_number: bool) 
     n_rows = counted(columns.n_rows)
     if is_number:
         note = (
-            "What a column tells alone is the share of the variance that it can explain by itself, from differences "
-            f"between rows that are next to each other in it; {n_rows} rows were used."
+            "Tells alone: the share of the variance that a column can explain by itself, from differences between rows "
+            f"next to each other in it; {n_rows} rows were used."
         )
     else:
         note = (
-            "What a column tells alone is the share of the error of always naming the largest class that it removes, "
-            f"from spanning trees of {n_rows} rows. It comes out a little low: the order says more than the figure."
+            "Tells alone: the share of the error of always predicting the commonest class that a column removes by "
+            f"itself, from spanning trees of {n_rows} rows; a little low."
         )
-    note += " Columns may tell more together than each alone."
+    note += " Columns may tell more together."
     if columns.is_balanced:
-        note += " For this, the largest class was cut down to the size of the next."
+        note += " The commonest class was cut down to the size of the next."
     if n_columns > _MOST_LISTED:
         note += f" Listed are the {_MOST_LISTED} most telling of {counted(n_columns)} columns."
     return note

@@ -6,10 +6,10 @@ import numpy as np
 
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.trees.results import BayesError
-from bayesfloor.report.blocks import LONG_NAME, MARKDOWN, Block, Bullets, Paragraph, Subheading, Summary, TextTable
+from bayesfloor.report.blocks import LONG_NAME, MARKDOWN, Block, Paragraph, Summary, TextTable
 from bayesfloor.report.figures import ClassFigures
 from bayesfloor.report.metric_words import limit_word, meanings, sentence_on, title_of
-from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.charts import learning_curve
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.verdict import Limit
@@ -20,10 +20,10 @@ _AHEAD = 8.0
 
 
 class Floor(Section[Any]):
-    """The whole problem, by each metric."""
+    """The whole problem, by each metric; folded where there is one, which the first screen shows."""
 
     key = "floor"
-    title = "The floor"
+    title = "All figures"
 
     def data(self, facts: Facts[Any]) -> Summary:
         """List what is known of the first metric and of all, and of classes what spanning trees say of the error."""
@@ -52,22 +52,17 @@ class Floor(Section[Any]):
         """Explain the metrics, unless there is nothing but the error."""
         return meanings(facts.figures.metrics)
 
-    def heading(self, summary: Summary) -> str:
-        """Return what the best value is called."""
-        return f"The {limit_word(summary['floor']['larger_is_better'])}"
+    def is_shown(self, summary: Summary) -> bool:
+        """Tell whether models were judged by anything."""
+        return bool(summary["metrics"])
+
+    def is_folded(self, summary: Summary) -> bool:
+        """Tell whether there is one metric alone."""
+        return len(summary["metrics"]) < 2
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return the floor beside what it compares with, and all metrics."""
-        limit = summary["verdict"]["limit"]
-        blocks: list[Block] = [_floor_table(summary["floor"], "stack" if limit is None else limit["reached_by"])]
-        if len(metrics := summary["metrics"]) > 1:
-            sentences = [(f"{each['title']}:", each["sentence"]) for each in metrics]
-            blocks += [Subheading("All metrics"), _metric_table(metrics), Bullets(sentences, only=MARKDOWN)]
-        return blocks
-
-    def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw the scale."""
-        return {"scale": both_widths(floor_scale, summary["floor"])}
+        """Return the best value of each metric beside what it compares with."""
+        return [_metric_table(summary["metrics"], exact_percent(summary["floor"]["confidence"]))]
 
 
 def _metric(metric: MetricFloor) -> Summary:
@@ -110,41 +105,15 @@ def _floor_of_trees(trees: BayesError) -> Summary:
 
 def note_on_trees(trees: BayesError, learned: LearnedFloor | None) -> str:
     """Say how far the figures from spanning trees can be believed here."""
-    note = (
-        "Figures of classes and pairs come from spanning trees. They say which are hard; in high dimension and small "
-        "samples they tend to be too high."
-    )
     if learned is None:
-        return note
+        return "Such figures say which classes are hard; with many columns or few rows they tend to be too high."
     reached = learned.metrics["error"].reached
     if trees.estimate > reached:
-        note = (
-            f"The spanning trees' own estimate, {percent(trees.estimate)}, is above the {percent(reached)} that a "
-            "model reached, so it is too high here. The figures of classes and pairs come from the same trees: they "
-            "say which are hard, not how low an error can go."
-        )
-    return note if learned.metric == "error" else f"{note} They are errors, whatever metric the report is about."
+        return f"This estimate is above the {percent(reached)} error that a model reached, so it is too high here."
+    return "An estimate of the error without any model. It tends to be too high with many columns or few rows."
 
 
-def _floor_table(floor: Summary, reached_by: str) -> TextTable:
-    """List the floor, what was reached, and what it compares with."""
-    is_rate, is_error = floor["is_rate"], floor["metric"] == "error"
-
-    def row(name: str, value: float, ends: Summary) -> tuple[str, str, str]:
-        return name, written(value, is_rate), written_range(ends["low"], ends["high"], is_rate)
-
-    rows = [row(f"the {limit_word(floor['larger_is_better'])}", floor["estimate"], floor)]
-    if floor["reached"] is not None:
-        name = f"reached by {'the stack' if reached_by == 'stack' else reached_by}"
-        rows.append(row(name, floor["reached"]["value"], floor["reached"]))
-        if is_error:
-            rows.append(row("spanning trees' estimate", floor["trees"]["estimate"], floor["trees"]))
-    baseline = "naming the largest class" if is_error else "without features"
-    rows.append((baseline, written(floor["baseline"], is_rate), ""))
-    return TextTable(("", floor["title"], f"{exact_percent(floor['confidence'])} range"), rows)
-
-
-def _metric_table(metrics: list[Summary]) -> TextTable:
+def _metric_table(metrics: list[Summary], level: str) -> TextTable:
     """List all metrics that were asked for, and the error."""
     rows = [
         (
@@ -157,7 +126,7 @@ def _metric_table(metrics: list[Summary]) -> TextTable:
         )
         for each in metrics
     ]
-    headings = ("metric", "best value", "range", "reached", "range", "without features")
+    headings = ("metric", "floor or ceiling", f"{level} range", "best model", f"{level} range", "without features")
     return TextTable(headings, rows, longest=LONG_NAME, is_whole=True)
 
 
@@ -190,6 +159,10 @@ class Curve(Section[Any]):
         """Tell whether there is a point."""
         return summary["curve"] is not None and bool(summary["curve"]["points"])
 
+    def is_folded(self, summary: Summary) -> bool:
+        """Tell whether nothing is left to win, as the first screen says."""
+        return bool(summary["verdict"]["limit"]["more_rows"] == "done")
+
     def text(self, summary: Summary) -> list[Block]:
         """Return what more rows would win, and the points."""
         curve, floor = summary["curve"], summary["floor"]
@@ -208,31 +181,22 @@ def note_on_curve(limit: Limit, err_alike: bool) -> str:
     """Say whether more rows or a better model would close the gap; the latter where near rows err alike."""
     metric, gap, gained = limit.metric, limit.gap, limit.by_doubling
     is_rate, word = metric.is_rate, limit_word(metric.larger_is_better)
-    is_error = metric.name == "error"
     if limit.more_rows == "done":
-        return "No error is left to win." if is_error else "Nothing is left to win."
-    if is_error:
-        left = f"lie {percent(gap)} of the rows"
-    else:
-        left = f"{'lie' if is_rate else 'lies'} {difference(gap, is_rate)}"
+        return "No error is left to win." if metric.name == "error" else "Nothing is left to win."
     if limit.more_rows == "nothing":
         parts = ["Nothing that was tried is surely better than no features, so that the curve tells nothing yet."]
+    elif gap > 0 and gained > 0:
+        parts = [f"Twice as many rows would win about {difference(gained, is_rate)}, if the curve goes on as it does."]
     elif gap > 0:
-        parts = [
-            f"Between what was reached ({written(metric.reached, is_rate)}) and the {word} "
-            f"({written(metric.estimate, is_rate)}) {left}."
-        ]
+        parts = [f"Between what was reached and the {word} lies {difference(gap, is_rate)}."]
     elif limit.more_rows in ("helps", "open"):
         parts = ["The curve still improves with more rows."]
     else:
         parts = [f"What was reached is about the {word}."]
-    if gap > 0 and gained > 0 and limit.more_rows != "nothing":
-        won = percent(gained) if is_error else difference(gained, is_rate)
-        parts.append(f"If the curve goes on as it does, twice as many rows would win about {won}.")
     if limit.more_rows == "open":
-        parts.append("It may go on for long: where the curve ends cannot be told from these rows.")
+        parts.append("Where the curve ends cannot be told from these rows.")
     if err_alike:
         parts.append("Rows next to each other err alike: a better model could win something with these rows as well.")
     elif limit.more_rows not in ("nothing", "open"):
-        parts.append("No structure was found that the models missed: a better model has nothing obvious to win here.")
+        parts.append("No structure was found that the models missed.")
     return " ".join(parts)

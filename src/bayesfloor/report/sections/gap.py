@@ -4,7 +4,6 @@ from typing import Any
 
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
 from bayesfloor.report.blocks import Block, Paragraph, Subheading, Summary, TextTable
-from bayesfloor.report.figures import ClassFigures
 from bayesfloor.report.metric_words import limit_word
 from bayesfloor.report.page.charts import Bar, Ranges, range_chart
 from bayesfloor.report.page.svg import both_widths
@@ -24,13 +23,13 @@ from bayesfloor.runtime.text import (
 _MOST_PAIRS = 500
 
 
-class Gap(Section[ClassFigures]):
+class Gap(Section[Any]):
     """A model that was passed, beside the best one tried and the floor."""
 
     key = "gap"
     title = "Your model"
 
-    def data(self, facts: Facts[ClassFigures]) -> Summary:
+    def data(self, facts: Facts[Any]) -> Summary:
         """List what is known of the model; None where none was passed."""
         return {"gap": None if facts.figures.gap is None else gap_values(facts.figures.gap)}
 
@@ -116,9 +115,11 @@ def _note(gap: FloorGap) -> str:
         "fitted": "The model predicted the rows as it is; that it has not seen them is taken on trust.",
         "predictions": "That the predictions are by models that had not seen the rows is taken on trust.",
     }
+    if gap.metric != "error":
+        return f"{how[gap.origin]} The p-value is of Student’s test, by groups where rows belong together."
     return (
-        f"{how[gap.origin]} P-values are of {'McNemar’s exact' if gap.metric == 'error' else 'Student’s'} test, by "
-        "groups where rows belong together; those of classes and pairs are corrected together by Holm’s method."
+        f"{how[gap.origin]} P-values are of McNemar’s exact test, by groups where rows belong together; those of "
+        "classes and pairs are corrected together by Holm’s method."
     )
 
 

@@ -33,6 +33,7 @@ class Noise(Section[NumberFigures]):
 
     key = "noise"
     title = "Where the noise is"
+    tasks = ("regression",)
     meaning = (
         "The standard deviation of the value around the best possible prediction, where that is small and "
         "where it is large. Where the noise grows with it, an interval of one width for all predictions is "

@@ -51,11 +51,17 @@ class Section(Generic[F]):
         Its heading, in every form.
     meaning : str
         How to read it, where that needs a word.
+    tasks : tuple of str
+        What the target must be: classes, numbers or either.
+    is_detail : bool
+        Whether it is folded on the page, last in Markdown, and not on a terminal.
     """
 
     key = ""
     title = ""
     meaning = ""
+    tasks: tuple[str, ...] = ("classification", "regression")
+    is_detail = False
 
     def data(self, facts: Facts[F]) -> Summary:
         """Return what the section adds to the summary, by key; plain values only."""
@@ -68,6 +74,10 @@ class Section(Generic[F]):
     def is_shown(self, summary: Summary) -> bool:
         """Tell whether there is anything to show; what needs no data of its own is always shown."""
         return bool(summary.get(self.key, True))
+
+    def is_folded(self, summary: Summary) -> bool:
+        """Tell whether it is a detail, where that depends on the figures."""
+        return self.is_detail
 
     def heading(self, summary: Summary) -> str:
         """Return the heading, with names out of the data where it has some."""
@@ -82,7 +92,7 @@ class Section(Generic[F]):
         return {}
 
     def html(self, summary: Summary) -> Markup:
-        """Return what the page shows."""
+        """Return what the page shows below the heading."""
         from bayesfloor.report.page.templating import fill  # not at the top: a terminal needs no templates
 
-        return fill(f"sections/{self.key}.html", summary, heading=self.heading(summary), **self.drawn(summary))
+        return fill(f"sections/{self.key}.html", summary, **self.drawn(summary))

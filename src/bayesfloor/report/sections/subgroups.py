@@ -21,6 +21,7 @@ class Subgroups(Section[ClassFigures]):
 
     key = "subgroups"
     title = "Subgroups"
+    tasks = ("classification",)
     meaning = (
         "A subgroup that errs more than others may be harder, with a higher floor, or less well learnt, with "
         "the same floor. Better columns help the first; a better model, or more of its rows, helps the second. "

@@ -17,16 +17,14 @@ from bayesfloor.runtime.text import counted, csv_text, exact_percent, figure, un
 
 #: Columns shown beside a row to look at, at the most.
 _MOST_COLUMNS = 8
-#: Rows that are shown with their values, at the most: as many as somebody goes through by hand.
+#: Rows that a summary has with their values, at the most: as many as somebody goes through by hand.
 MOST_CARDS = 60
 #: Bytes of the table that the page holds for download, at the most.
 _MOST_BYTES = 40_000
-#: Rows that the page shows at once; each is a card with a table of its own.
+#: Rows that the page shows; each is a card with a table of its own.
 _FIRST_CARDS = 6
-#: Values in which two rows differ that a card shows at once.
-_FIRST_VALUES = 6
-#: Values in which two rows differ that are shown at all; of the others there is a count.
-_MOST_VALUES = 30
+#: Values in which two rows differ that a card shows; of the others there is a count.
+_MOST_VALUES = 4
 
 
 class Suspects(Section[F]):
@@ -45,9 +43,11 @@ class Suspects(Section[F]):
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Prepare a card for each row."""
-        text = rows_as_csv(summary["suspects"]).encode()
+        suspects = summary["suspects"]
+        text = rows_as_csv(suspects).encode()
         link = f"data:text/csv;charset=utf-8;base64,{b64encode(text).decode()}" if len(text) <= _MOST_BYTES else None
-        return {"suspects": cards_of(summary["suspects"]), "first_suspects": _FIRST_CARDS, "rows_link": link}
+        n_more = max(len(suspects["rows"]) - _FIRST_CARDS, 0)
+        return {"suspects": cards_of(suspects)[:_FIRST_CARDS], "n_more": n_more, "rows_link": link}
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         raise NotImplementedError
@@ -56,6 +56,7 @@ class Suspects(Section[F]):
 class WrongLabels(Suspects[ClassFigures]):
     """Rows whose label is hard to believe: by models, or by spanning trees where none was trained."""
 
+    tasks = ("classification",)
     meaning = (
         "Models that had not seen these rows find their labels unlikely, and the suggested ones likely. Labels are "
         "listed that are rather wrong than right. Classes that overlap give unlikely labels too, and nothing tells "
@@ -121,6 +122,7 @@ class WrongLabels(Suspects[ClassFigures]):
 class OddNumbers(Suspects[NumberFigures]):
     """Rows whose number is farther from what models predict than noise explains."""
 
+    tasks = ("regression",)
     meaning = (
         "Models that had not seen these rows predict another number, and the rows nearest to each have other numbers "
         "too. The figure is how far its value is from both, in standard deviations of the noise there."
@@ -295,7 +297,7 @@ def cards_of(suspects: Summary) -> list[Summary]:
     Returns
     -------
     list of dict
-        Each with "first_values" and "more_values", of names and two texts, and how many are left out or equal.
+        Each with "first_values", of names and two texts, and how many are left out or equal.
     """
     columns = suspects["columns"]
     everything = [row[key] for row in suspects["rows"] for key in ("values", "other_values")]
@@ -310,8 +312,7 @@ def cards_of(suspects: Summary) -> list[Summary]:
         differing.sort(key=lambda each: each[0])
         values = [each[1:] for each in differing]
         added = {
-            "first_values": values[:_FIRST_VALUES],
-            "more_values": values[_FIRST_VALUES:_MOST_VALUES],
+            "first_values": values[:_MOST_VALUES],
             "n_left_out": max(len(values) - _MOST_VALUES, 0),
             "n_equal": len(columns) - len(values),
         }

@@ -112,7 +112,8 @@ def find_in_numbers(
     if is_ruled and summary.reached.mean > LEAST_ERROR:
         yield Finding(
             "BF053",
-            f"{n_half} of {len(squares)} rows make up half of the squared error: R² and RMSE are ruled by them.",
+            f"Half of the squared error comes from {n_half} of {len(squares)} rows: R² and RMSE say little of the "
+            "others.",
             "Look at MAE, which they rule less, and at these rows (suspicious). A logarithm of y may be easier to "
             "judge.",
         )

@@ -1,5 +1,7 @@
 """Where the noise is, and which rows do not fit."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
@@ -12,7 +14,7 @@ from bayesfloor.floor.learned.suspicious import (
     list_rows,
     nearest_others,
 )
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Most bins of the noise profile, and the fewest rows in each.
 MOST_BINS, BIN_ROWS = 10, 40
@@ -40,34 +42,76 @@ def noise_profile(tested: TestedRows, share: float, confidence: float, n_samples
     """
     predicted = tested.predicted[0].mean(axis=(0, 1))
     squares = ((tested.y - tested.predicted[0]) ** 2).mean(axis=(0, 1))
-    order = np.lexsort((tested.y, predicted))
+    of_rows = predicted, squares, tested.weight, tested.clusters
+    found = profile_of_residuals(*of_rows, share=share, confidence=confidence, n_samples=n_samples)
+    return replace(
+        found,
+        low=tested.centre + tested.scale * found.low,
+        high=tested.centre + tested.scale * found.high,
+        sd=tested.scale * found.sd,
+        sd_interval=tested.scale * found.sd_interval,
+    )
+
+
+def profile_of_residuals(
+    predicted: Floats,
+    squares: Floats,
+    weight: Floats,
+    clusters: Ints | None = None,
+    *,
+    share: float = 1.0,
+    confidence: float = 0.95,
+    n_samples: int | None = None,
+) -> NoiseProfile:
+    """Return the deviation of residuals by quantile of the prediction, in the unit that these are in.
+
+    Parameters
+    ----------
+    predicted, squares : ndarray of shape (n,)
+        What was predicted for rows by models that had not seen them, and the squares of how far the rows are off.
+    weight : ndarray of shape (n,)
+        What each row counts.
+    clusters : ndarray of shape (n,) or None, default=None
+        Which rows may err alike, numbered from 0.
+    share : float, default=1.0
+        The part of the squared residuals that is told.
+    confidence : float, default=0.95
+        Level of the intervals.
+    n_samples : int or None, default=None
+        Rows given; None for those that are here.
+
+    Returns
+    -------
+    NoiseProfile
+    """
+    order = np.lexsort((squares, predicted))
     n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
     reach = float(ndtri(0.5 + 0.5 * confidence))
     low, high, counts, variance, relative = [], [], [], [], []
     for rows in np.array_split(order, n_bins):
-        weight = tested.weight[rows] / tested.weight[rows].mean()
-        mean = float(weight @ squares[rows]) / len(rows)
-        values = weight * squares[rows]
+        shares = weight[rows] / weight[rows].mean()
+        values = shares * squares[rows]
+        mean = float(shares @ squares[rows]) / len(rows)
         low.append(predicted[rows[0]])
         high.append(predicted[rows[-1]])
         counts.append(len(rows))
         variance.append(max(share * mean, 0.0))
-        relative.append(float((weight * squares[rows]).std()) / len(rows) ** 0.5 / max(mean, 1e-300))
-        if tested.clusters is not None:
-            sums = np.bincount(tested.clusters[rows], values - mean)
+        relative.append(float(values.std()) / len(rows) ** 0.5 / max(mean, 1e-300))
+        if clusters is not None:
+            sums = np.bincount(clusters[rows], values - mean)
             relative[-1] = max(relative[-1], float((sums**2).sum()) ** 0.5 / len(rows) / max(mean, 1e-300))
-    sd, error = tested.scale * np.sqrt(np.array(variance)), np.maximum(np.array(relative), 1e-9)
+    sd, error = np.sqrt(np.array(variance)), np.maximum(np.array(relative), 1e-9)
     factor = np.exp(0.5 * reach * error)
     logs, precision = np.log(np.maximum(np.array(variance), 1e-300)), error**-2.0
     middle = float(precision @ logs / precision.sum())
     return NoiseProfile(
-        low=tested.centre + tested.scale * np.array(low),
-        high=tested.centre + tested.scale * np.array(high),
+        low=np.array(low),
+        high=np.array(high),
         n_rows=np.array(counts),
         sd=sd,
         sd_interval=np.column_stack([sd / factor, sd * factor]),
         p_value=float(chdtrc(n_bins - 1, float(precision @ (logs - middle) ** 2))),
-        n_samples=n_samples,
+        n_samples=len(order) if n_samples is None else n_samples,
         confidence=confidence,
     )
 
