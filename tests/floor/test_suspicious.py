@@ -199,7 +199,7 @@ def test_wrong_labels_of_a_floor(blobs, few_learners):
     assert sorted(found.row.tolist()) == wrong
     assert found.given.tolist() == names[found.row].tolist()
     assert found.suggested.tolist() == truth[found.row].tolist()
-    assert np.all(np.diff(found.z) <= 0)
+    assert np.all(np.diff(found.score) <= 0)
     for row, label, near in zip(found.row, found.suggested, found.neighbours, strict=True):
         of_label = np.flatnonzero(names == label)
         distance = np.linalg.norm((X[of_label] - X[row]) / X.std(axis=0), axis=1)
