@@ -22,14 +22,14 @@ def test_progress_moves_while_a_long_task_runs(monkeypatch):
 
     def work(pool):
         pool.expect(2000)
-        return pool.run(time.sleep, [(0.3,), (0.3,)], [1000, 1000])
+        return pool.run(time.sleep, [(0.5,), (0.5,)], [1000, 1000])
 
     supervise(work, 1, lambda *call: calls.append(call))
     seen = shares(calls)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     # no more than two would be there if only ends of tasks counted
-    assert len(set(seen)) > 10
+    assert len(set(seen)) > 5
     longest = max(later - before for before, later in pairwise(seen))
     assert longest < 0.45
 
@@ -49,6 +49,18 @@ def test_a_task_that_takes_long_is_never_called_done(monkeypatch):
     supervise(lambda pool: (pool.expect(100), pool.run(wait, [(5.0,), (0.0,)], [50, 50])), 1, watch)
     assert max(seen[:8]) < 50
     assert seen[-1] == 100
+
+
+def test_a_task_of_no_work_may_run_after_others(monkeypatch):
+    monkeypatch.setattr(threads, "GLANCE_S", 0.01)
+    calls = []
+
+    def work(pool):
+        pool.expect(10)
+        return pool.run(time.sleep, [(0.05,), (0.2,)], [10, 0])
+
+    supervise(work, 1, lambda *call: calls.append(call))
+    assert calls[-1] == (10, 10)
 
 
 def test_stages_never_go_back_and_end_at_the_total():

@@ -69,7 +69,7 @@ class WorkerPool:
             now, (seconds, amount) = time.monotonic(), self._pace
             running = 0.0
             for began, of_task in self._running.values():
-                expected = seconds / amount * of_task if amount and seconds > 0 else _UNKNOWN_S
+                expected = seconds / amount * of_task if amount and of_task and seconds > 0 else _UNKNOWN_S
                 running += _ALMOST * of_task * -math.expm1(-(now - began) / expected)
             self._seen = min(max(self._seen, self.done + int(running)), self.total)
             return self._seen
