@@ -246,3 +246,24 @@ def test_numbers_of_a_floor():
     np.testing.assert_allclose(found.suggested, X[found.row] @ [3.0, -1.0], atol=0.5)
     assert np.array_equal(np.sign(found.z), np.sign(found.given - found.suggested))
     assert not np.any(found.neighbours == found.row[:, None])
+
+
+def test_models_that_tell_nothing_speak_against_no_label(few_learners):
+    rng = np.random.default_rng(0)
+    found = learned_floor(rng.standard_normal((120, 2)), rng.permutation(np.arange(120) % 2)).suspicious
+    assert len(found) == 0
+    assert (found.n_wrong, found.n_wrong_interval[0]) == (0.0, 0.0)
+    assert found.n_wrong_interval[1] > 30
+
+
+def test_a_group_that_differs_has_no_wrong_labels(few_learners):
+    """Of 30 patients two are the other way round; in another one label is wrong."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 8)
+    y = groups % 2
+    X = rng.standard_normal((240, 2)) + 8.0 * y[:, np.newaxis]
+    given = np.where(np.isin(groups, [4, 9]), 1 - y, y)
+    given[100] = 1 - given[100]
+    found = learned_floor(X, given, groups=groups).suspicious
+    assert found.row.tolist() == [100]
+    assert found.n_tested == 240 - 16

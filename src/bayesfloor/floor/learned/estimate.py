@@ -30,7 +30,7 @@ from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterio
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
-from bayesfloor.floor.learned.suspicious import SuspiciousRows, doubt_labels, list_rows
+from bayesfloor.floor.learned.suspicious import SuspiciousRows, doubt_labels, is_one_of_its_group, list_rows
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Floats
@@ -236,7 +236,7 @@ def learned_floor_of(
         ),
         seconds=perf_counter() - started,
         subgroups=subgroups,
-        suspicious=_suspicious(learned, len(problem.X), confidence),
+        suspicious=_suspicious(learned, len(problem.X), confidence, is_told=summary.beats_baseline),
         ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
         metric=metrics[0].name,
         metrics=judged.floors,
@@ -247,19 +247,25 @@ def learned_floor_of(
     return floor, HeldOutClasses(learned, splits, rows, metrics, reached_by)
 
 
-def _suspicious(learned: Learned, n_samples: int, confidence: float) -> SuspiciousRows:
-    """List the labels that the stack finds hard to believe, among those that it could know."""
+def _suspicious(learned: Learned, n_samples: int, confidence: float, *, is_told: bool) -> SuspiciousRows:
+    """List the labels that the stack finds hard to believe, among those that it could know.
+
+    `is_told` tells whether it surely beats what needs no features: otherwise it speaks against no label.
+    """
     plan, used = learned.plan, learned.used
     q = np.exp(learned.stacks[0].predicted).mean(axis=(0, 1))
     codes = used.codes[plan.tested]
     is_known = np.zeros(len(codes), bool)  # no model names a class that it was not trained on
     for train, places in plan.largest_splits(in_time=learned.in_time):
         is_known[places] = np.isin(codes[places], used.codes[train])
+    if plan.groups is not None and (kept := is_known & is_one_of_its_group(q, codes, plan.groups)).any():
+        is_known = kept
     rows = np.flatnonzero(is_known)
 
     def conclude(_: WorkerPool) -> SuspiciousRows:
+        doubts = doubt_labels(q[rows], codes[rows], confidence)
         return list_rows(
-            doubt_labels(q[rows], codes[rows], confidence),
+            doubts if is_told else doubts.of_nothing_learned(),
             used.classes[codes[rows]],
             used.classes[q[rows].argmax(axis=1)],
             standardised(used.X[plan.tested], used.X[:0])[0][rows],

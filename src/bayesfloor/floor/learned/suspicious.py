@@ -143,6 +143,10 @@ class Doubts(NamedTuple):
     n_wrong: float
     interval: Range
 
+    def of_nothing_learned(self) -> "Doubts":
+        """Return what is left where models tell nothing: any number of labels may be wrong, and none stands out."""
+        return Doubts(np.zeros(len(self.z)), self.z, np.zeros(len(self.z), bool), 0.0, (0.0, self.interval[1]))
+
 
 def doubt_labels(q: Floats, codes: Ints, confidence: float = 0.95) -> Doubts:
     """Tell how likely the label of each row is wrong.
@@ -176,6 +180,28 @@ def doubt_labels(q: Floats, codes: Ints, confidence: float = 0.95) -> Doubts:
         score[rows] = _chances(log_odds[rows], float(of_class[k]))
     is_listed = (score >= LISTED_LABEL) & (predicted != codes)
     return Doubts(score, log_odds, is_listed, n_wrong, (low, min(max(high, n_wrong), float(len(codes)))))
+
+
+def is_one_of_its_group(q: Floats, codes: Ints, groups: Ints) -> Bools:
+    """Tell which rows are of a group that models mostly get right.
+
+    Where they get most rows of a patient or a machine wrong, it is that one which differs from the others, and not its
+    labels that are wrong.
+
+    Parameters
+    ----------
+    q, codes
+        As for `doubt_labels`.
+    groups : ndarray of shape (n,)
+        The group of each row, from 0.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    n_wrong = np.bincount(groups, q.argmax(axis=1) != codes)
+    sizes = np.bincount(groups)
+    return np.asarray((n_wrong < 0.5 * sizes) | (sizes == 1))[groups]
 
 
 def one_way(q: Floats, codes: Ints) -> Floats:

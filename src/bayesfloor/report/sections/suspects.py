@@ -192,9 +192,9 @@ def _note_on_labels(found: SuspiciousRows) -> str:
 
 
 def _untested(found: SuspiciousRows) -> str:
-    """Say how many rows were not tested, and cannot be listed."""
+    """Say how many rows could not be checked, and cannot be listed."""
     n_left = found.n_samples - found.n_tested
-    return f" The other {counted(n_left)} rows were not tested." if n_left else ""
+    return f" The other {counted(n_left)} rows could not be checked." if n_left else ""
 
 
 def _beside(source: Source, near: int, label: Any) -> int:
