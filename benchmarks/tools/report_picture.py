@@ -23,7 +23,9 @@ def main() -> None:
         raise SystemExit("needs chromium, which is not installed")
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "report.html")
-        difficulty_report(load_dataset("digits"), command="bayesfloor report digits", progress=True).to_html(page)
+        difficulty_report(
+            load_dataset("digits", scale="standard"), command="bayesfloor report digits", progress=True
+        ).to_html(page)
         flags = ["--headless=new", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/profile"]
         size = f"--window-size={SIZE[0]},{SIZE[1]}"
         subprocess.run([browser, *flags, size, f"--screenshot={PICTURE}", page.as_uri()], check=True)
