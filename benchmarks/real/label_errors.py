@@ -75,7 +75,7 @@ def measure(name: str, kind: str, rate: float, cache: Path, keel: Path) -> dict[
 
     with np.load(cache / f"{name}-{kind}-{rate}.npz") as kept:
         rows, codes, wrong = kept["given"], kept["codes"], kept["wrong"]
-        q = np.exp(kept["s0"]).mean(axis=0)
+        q = np.exp(kept["s0"]).mean(axis=(0, 1))
     X, _ = noise_set(name, keel)
     X, codes, wrong = X[rows], codes[rows], wrong[rows]
     found = doubt_labels(q, codes)

@@ -23,10 +23,10 @@ def held_out_rows(*data: Any, **options: Any) -> tuple[Any, Any]:
     return caught[-1]
 
 
-def stack_errors(*data: Any, **options: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.bool_]]:
-    """Run `learned_floor`; return its result, the rows that were tested, and whether the stack is wrong on each."""
+def stack_errors(*data: Any, **options: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.float64]]:
+    """Run `learned_floor`; return its result, the rows that were tested, and in which share of deals each is wrong."""
     floor, held = held_out_rows(*data, **options)
-    wrong = held.stack != held.counted.codes
+    wrong = (held.stack != held.counted.codes).mean(axis=0)
     if abs(wrong.mean() - floor.reached) > 1e-12:
         raise RuntimeError(f"The errors that were found are {wrong.mean()}, and {floor.reached} was reached.")
     return floor, held.learned.plan.given[held.tested], wrong

@@ -347,7 +347,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         fitted = fitted.with_recent() if fresh.time is not None else fitted
-        return fit_stacks(fitted, target, 0, pool)[0].predicted[0]
+        return fit_stacks(fitted, target, 0, pool)[0].predicted[0, 0]
 
     return float((supervise(learn, 1, False)[n:].argmax(axis=1) != fresh.y).mean())
 
