@@ -84,6 +84,8 @@ class Train(NamedTuple):
         What each row counts, 1 on average; None where all count the same.
     given_columns : ndarray of shape (d,) or None
         Where each column, as the caller has them, is; None where all are where they were.
+    wanted : frozenset of str or None
+        The learners whose predictions are asked for; None for all.
     """
 
     X: NDArray[Any]
@@ -94,6 +96,7 @@ class Train(NamedTuple):
     spread: Floats | float = 1.0
     weight: Floats | None = None
     given_columns: Ints | None = None
+    wanted: frozenset[str] | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, weight: Floats | None = None, **others: Any) -> "Train":
@@ -139,6 +142,10 @@ class Train(NamedTuple):
         """Return the targets of some rows, a column for each class, or one."""
         of_rows = self.y[rows]
         return np.eye(self.n_classes, dtype=kind)[of_rows] if self.n_classes else of_rows[..., np.newaxis].astype(kind)
+
+    def wants(self, *learners: str) -> bool:
+        """Tell whether predictions of any of these learners are asked for."""
+        return self.wanted is None or not self.wanted.isdisjoint(learners)
 
     def first(self, n: int) -> "Train":
         """Return a sample of the rows, without their table."""
