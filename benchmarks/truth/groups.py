@@ -31,7 +31,7 @@ from bayesfloor.floor.learned.cross_fitting import cross_fit
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.row_plan import plan_rows
 from bayesfloor.floor.learned.splits import Split
-from bayesfloor.floor.learned.stacking import fit_stacks
+from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import ClassTarget
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import check_problem
@@ -347,7 +347,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         fitted = fitted.with_recent() if fresh.time is not None else fitted
-        return fit_stacks(fitted, target, 0, pool)[0].predicted[0, 0]
+        return fit_stacks(fitted, StackFits(target, 0, pool))[0].predicted[0, 0]
 
     return float((supervise(learn, 1, False)[n:].argmax(axis=1) != fresh.y).mean())
 

@@ -17,10 +17,14 @@ from bayesfloor.floor.learned import cross_fitting, learning, splits, stacking, 
 from bayesfloor.floor.learned.cross_fitting import cross_fit
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.splits import VIEWS, runs_of
-from bayesfloor.floor.learned.stacking import fit_stacks
+from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.learn.training_rows import Train, safe, standardised
 from bayesfloor.runtime.threads import WorkerPool
+
+
+def stacks_of(fitted, target):
+    return fit_stacks(fitted, StackFits(target, 0, WorkerPool(1)))
 
 
 @pytest.mark.parametrize("n_folds", [5, 6, 9, 10])
@@ -143,7 +147,7 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
     log_p = [np.log(rng.dirichlet(np.ones(3), (9, views, n))).astype(np.float32) for views in VIEWS]
     fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds)
     other = np.where(folds == 2, (codes + 1) % 3, codes)
-    before, after = (fit_stacks(fitted, target_of(labels, 3), 0, WorkerPool(1)) for labels in (codes, other))
+    before, after = (stacks_of(fitted, target_of(labels, 3)) for labels in (codes, other))
     for one, two in zip(before, after, strict=True):
         assert_array_equal(one.weights[2], two.weights[2])
         assert_array_equal(one.predicted[:, :, folds == 2], two.predicted[:, :, folds == 2])
@@ -196,7 +200,7 @@ def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
 
     def aucs():
         for fitted in fits:
-            score = fit_stacks(fitted, target_of(codes, 2), 0, pool)[0].predicted[0, 0, :, 1]
+            score = stacks_of(fitted, target_of(codes, 2))[0].predicted[0, 0, :, 1]
             yield np.mean([roc_auc_score(codes[folds == fold], score[folds == fold]) for fold in range(5)])
 
     honest = np.array(list(aucs()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.row_plan import RowPlan
-from bayesfloor.floor.learned.splits import VIEWS, folds_seen, n_views_of
+from bayesfloor.floor.learned.splits import VIEWS, Split, folds_seen, n_views_of
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.floor.learned.time_periods import RECENT
 from bayesfloor.floor.learned.training_sets import training_set
@@ -47,6 +47,8 @@ class CrossFit:
         For each fold, the folds that its stack may be fitted on; None for all others.
     seen : list of ndarray of shape (n_views, n_folds, n_folds), or None
         As from `folds_seen`; None where nobody has seen any.
+    raced : list of ndarray of shape (n_folds, n_learners), or None
+        For each of the sizes, the learners that were trained for the stack of each fold; None for all.
     """
 
     names: list[str]
@@ -55,6 +57,12 @@ class CrossFit:
     folds: Ints
     earlier: tuple[Ints, ...] | None = None
     seen: list[Bools] | None = None
+    raced: list[Bools] | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return int(self.folds.max()) + 1
 
     def outside(self, fold: int) -> Ints:
         """Return the rows that the stack of a fold may be fitted on."""
@@ -62,11 +70,23 @@ class CrossFit:
             return np.flatnonzero((self.folds != fold) & (self.folds >= 0))
         return np.flatnonzero(np.isin(self.folds, self.earlier[fold]))
 
+    def trained_for(self, fold: int, size: int) -> Ints:
+        """Return the learners that may take part in the stack of a fold, at one of the sizes."""
+        return np.arange(len(self.predicted[size])) if self.raced is None else np.flatnonzero(self.raced[size][fold])
+
     def with_recent(self) -> "CrossFit":
         """Let the learners of more recent rows take part beside those of all of the past, and of half of it."""
         predicted = [np.concatenate(self.predicted[size : len(VIEWS)]) for size in _SIZES]
+        raced = self.raced
+        if raced is not None:
+            raced = [np.concatenate(raced[size : len(VIEWS)], axis=1) for size in _SIZES]
         names = [name + suffix for suffix in ("", *RECENT) for name in self.names]
-        return replace(self, names=names, predicted=predicted)
+        return replace(self, names=names, predicted=predicted, raced=raced)
+
+
+#: Tells, from the predictions of smaller training sets, which learners are trained on those of a size, for the stack of
+#: each fold: an array of shape (n_folds, n_learners).
+Race = Callable[[CrossFit, int], Bools]
 
 
 def cross_fit(
@@ -77,8 +97,9 @@ def cross_fit(
     seed: int,
     pool: WorkerPool,
     cluster: Cluster | None = None,
+    race: Race | None = None,
 ) -> CrossFit:
-    """Train every learner on every training set and collect the predictions.
+    """Train learners on every training set, the smallest first, and collect the predictions.
 
     Parameters
     ----------
@@ -96,6 +117,8 @@ def cross_fit(
         Threads to work with.
     cluster : Cluster or None, default=None
         Whose workers train; None for the threads of the pool. The result is the same.
+    race : Race or None, default=None
+        Who goes on from each size to the next; None for all.
 
     Returns
     -------
@@ -103,25 +126,71 @@ def cross_fit(
     """
     splits = plan.splits
     seeds = np.random.SeedSequence(seed).generate_state(len(splits)).tolist()
+    inputs = _FitInputs(problem, plan, target, seeds)
     bundles = _bundles_of(families, problem, is_many=plan.is_many)
-    tasks = [(number, bundle) for number in range(len(splits)) for bundle in bundles]
-    amounts = [len(splits[number].train) * len(bundle) for number, bundle in tasks]
-    outputs = run_fits(_fit_families, _FitInputs(problem, plan, target, seeds), tasks, amounts, pool, cluster)
-    of_splits = [outputs[first : first + len(bundles)] for first in range(0, len(outputs), len(bundles))]
-    found = [{family: fits for of_bundle in of_split for family, fits in of_bundle.items()} for of_split in of_splits]
-    learners = [(family, name) for family in families for name in found[0][family]]
-    shape = len(plan.predicted), *target.shape
-    predicted = [np.full((len(learners), views, *shape), np.nan, np.float32) for views in n_views_of(splits)]
-    for split, of_families in zip(splits, found, strict=True):
-        for learner, (family, name) in enumerate(learners):
-            first = 0
-            for rows, view in split.tests:
-                predicted[split.size][learner, view, rows] = of_families[family][name][first : first + len(rows)]
-                first += len(rows)
     counted = [split for split in splits if not split.for_stack]
     sizes = tuple(float(np.mean([len(split.train) for split in counted if split.size == size])) for size in _SIZES)
     seen = folds_seen(splits, plan.folds, plan.predicted, len(problem.X))
-    return CrossFit([name for _, name in learners], predicted, sizes, plan.folds, plan.earlier, seen)
+    fitted = CrossFit([], [], sizes, plan.folds, plan.earlier, seen)
+    is_used = _folds_that_use(splits, fitted)
+    known: list[tuple[str, str]] = []
+    shape = len(plan.predicted), *target.shape
+    for size in _from_small_to_large(len(seen)):
+        numbers = [number for number, split in enumerate(splits) if split.size == size]
+        wanted: list[frozenset[str] | None] = [None] * len(numbers)
+        if race is not None and fitted.names:
+            fitted.raced[size][:] = race(fitted, size)
+            needed = is_used[numbers].astype(np.int64) @ fitted.raced[size]
+            wanted = [frozenset(np.array(fitted.names)[of_split > 0].tolist()) for of_split in needed]
+        found = _fit_splits(inputs, numbers, wanted, bundles, known, pool, cluster)
+        if not fitted.names:
+            known = [(family, name) for family in families for name in found[0][family]]
+            n_views = n_views_of(splits)
+            fitted = replace(
+                fitted,
+                names=[name for _, name in known],
+                predicted=[np.full((len(known), views, *shape), np.nan, np.float32) for views in n_views],
+                raced=None if race is None else [np.ones((fitted.n_folds, len(known)), bool) for _ in n_views],
+            )
+        for number, of_families in zip(numbers, found, strict=True):
+            _collect(fitted.predicted[size], known, splits[number], of_families)
+    return fitted
+
+
+def _from_small_to_large(n_sizes: int) -> list[int]:
+    """Return the sizes in the order of training: what a stack is fitted on comes before what it combines."""
+    return [*reversed(_SIZES[1:]), *range(len(VIEWS), n_sizes), 0]
+
+
+def _folds_that_use(splits: Sequence[Split], fitted: CrossFit) -> Bools:
+    """Tell the stacks of which folds use the predictions of each training set: they combine them, or are fitted on them."""
+    n_folds = fitted.n_folds
+    is_used = np.zeros((len(splits), n_folds), bool)
+    outside = [np.unique(fitted.folds[fitted.outside(fold)]) for fold in range(n_folds)]
+    assert fitted.seen is not None
+    for number, split in enumerate(splits):
+        for rows, view in split.tests:
+            tested = np.setdiff1d(fitted.folds[rows], [-1])
+            is_used[number, tested] = True
+            if not len(tested):
+                continue
+            for fold in range(n_folds):
+                is_clean = ~fitted.seen[split.size][view, tested, fold]
+                is_used[number, fold] |= bool((is_clean & np.isin(tested, outside[fold])).any())
+    return is_used
+
+
+def _collect(
+    predicted: NDArray[np.float32], known: Sequence[tuple[str, str]], split: Split, found: "Found"
+) -> None:
+    """Write what the learners of a training set predict to its place."""
+    for learner, (family, name) in enumerate(known):
+        values = found.get(family, {}).get(name)
+        first = 0
+        for rows, view in split.tests if values is not None else ():
+            assert values is not None
+            predicted[learner, view, rows] = values[first : first + len(rows)]
+            first += len(rows)
 
 
 def _bundles_of(families: Mapping[str, Family], problem: Problem, *, is_many: bool) -> list[Bundle]:
@@ -140,21 +209,59 @@ class _FitInputs(NamedTuple):
     seeds: list[int]
 
 
+#: What the learners of each family predict.
+Found = dict[str, dict[str, NDArray[np.float32]]]
+
+
+def _fit_splits(
+    inputs: _FitInputs,
+    numbers: Sequence[int],
+    wanted: Sequence[frozenset[str] | None],
+    bundles: Sequence[Bundle],
+    known: Sequence[tuple[str, str]],
+    pool: WorkerPool,
+    cluster: Cluster | None,
+) -> list[Found]:
+    """Train learners on some of the training sets: those that are wanted of each, or all."""
+    tasks, amounts = [], []
+    for number, names in zip(numbers, wanted, strict=True):
+        of_split = [
+            tuple(item for item in bundle if names is None or any(f == item[0] and n in names for f, n in known))
+            for bundle in bundles
+        ]
+        of_split = [bundle for bundle in of_split if bundle]
+        tasks += [(number, bundle, names) for bundle in of_split]
+        # what is left out counts as done with the rest
+        whole = len(inputs.plan.splits[number].train) * sum(map(len, bundles))
+        amounts += [whole * len(bundle) // sum(map(len, of_split)) for bundle in of_split]
+    outputs = run_fits(_fit_families, inputs, tasks, amounts, pool, cluster)
+    found: dict[int, Found] = {number: {} for number in numbers}
+    for (number, _, _), of_bundle in zip(tasks, outputs, strict=True):
+        found[number] |= of_bundle
+    return [found[number] for number in numbers]
+
+
 def _fit_families(
-    inputs: _FitInputs, pool: WorkerPool, number: int, families: Sequence[tuple[str, Family]]
-) -> dict[str, dict[str, NDArray[np.float32]]]:
+    inputs: _FitInputs,
+    pool: WorkerPool,
+    number: int,
+    families: Sequence[tuple[str, Family]],
+    wanted: frozenset[str] | None,
+) -> Found:
     """Train families of learners on one training set, and return what they predict."""
     problem, plan, target, seeds = inputs
     split = plan.splits[number]
     others = plan.predicted[np.concatenate([rows for rows, _ in split.tests])]
     train, test = training_set(problem, split.train, others, is_many=plan.is_many and target.takes_single)
-    train = train._replace(check=pool.check)
+    train = train._replace(check=pool.check, wanted=wanted)
     found = {}
     for name, family in families:
         pool.check()
         outputs = family(train, test, seeds[number])
         found[name] = {
-            learner: target.predictions(values, train, problem, split.train) for learner, values in outputs.items()
+            learner: target.predictions(values, train, problem, split.train)
+            for learner, values in outputs.items()
+            if train.wants(learner)
         }
     return found
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
+from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.row_plan import RowPlan, dealt_again, plan_rows
 from bayesfloor.floor.learned.splits import VIEWS
-from bayesfloor.floor.learned.stacking import Stack, fit_stacks
+from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
 from bayesfloor.learn.families import Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -118,9 +119,11 @@ def learn(
     fewest = max(FEWEST_DEALT // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
-        fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster)
-        fitted = fitted.with_recent() if used.time is not None else fitted
-        return fitted, fit_stacks(fitted, target, own_seed, pool)
+        fits = StackFits(target, own_seed, pool)
+        fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, LearnerRace(fits))
+        if used.time is not None:
+            fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
+        return fitted, fit_stacks(fitted, fits)
 
     def fit_all(pool: WorkerPool) -> tuple[list[CrossFit], list[Stack]]:
         pool.expect(n_deals * sum(len(split.train) for split in plan.splits) * len(families))

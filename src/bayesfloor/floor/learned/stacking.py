@@ -1,6 +1,7 @@
 """Combine learners by weights that are fitted on rows of other folds."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,31 +42,57 @@ class Stack:
         return self.predicted.reshape(-1, *self.predicted.shape[2:])
 
 
-def fit_stacks(fitted: CrossFit, target: Target, seed: int, pool: WorkerPool) -> list[Stack]:
-    """Fit one stack for each size and fold of one deal.
+class StackFits:
+    """Weights of the learners in the stacks of all folds, each fitted once.
 
     Which learners take part in the stack for a fold, and with which weights, is decided by rows of the other folds
     alone, as models predict them that have not seen the fold: see `unseen`. In time, they are rows of earlier folds. A
-    fold that has no earlier ones gets no predictions.
+    fold that has no earlier ones has no stack.
+
+    Parameters
+    ----------
+    target : Target
+        Whose predictions are combined.
+    seed : int
+        Seeds the choice of rows where they are many.
+    pool : WorkerPool
+        Threads to work with.
     """
-    n_folds = int(fitted.folds.max()) + 1
-    stacked = [fold for fold in range(n_folds) if len(fitted.outside(fold))]
-    tasks = [(size, fold) for size in range(len(VIEWS)) for fold in stacked]
-    n_views = [predicted.shape[1] for predicted in fitted.predicted]
 
-    def fit(size: int, fold: int) -> tuple[Floats, Floats]:
-        source, views, rows = unseen(fitted.seen, n_views, fitted.folds, fitted.outside(fold), fold, size)
-        return target.fit_stack(fitted.predicted[source], views, rows, [seed, size, fold])
+    def __init__(self, target: Target, seed: int, pool: WorkerPool) -> None:
+        self.target, self.seed, self.pool = target, seed, pool
+        self._fits: dict[int, dict[int, tuple[Floats, Any]]] = {}
 
-    fits = dict(zip(tasks, pool.run(fit, tasks), strict=True))
+    def fit(self, fitted: CrossFit, size: int) -> dict[int, tuple[Floats, Any]]:
+        """Return weights, 0 for learners left out, and an offset, for each fold that has a stack."""
+        if size not in self._fits:
+            folds = [fold for fold in range(fitted.n_folds) if len(fitted.outside(fold))]
+            found = self.pool.run(lambda fold: self._fit(fitted, size, fold), [(fold,) for fold in folds])
+            self._fits[size] = dict(zip(folds, found, strict=True))
+        return self._fits[size]
+
+    def _fit(self, fitted: CrossFit, size: int, fold: int) -> tuple[Floats, Any]:
+        source, views, rows = self.source(fitted, size, fold)
+        among = fitted.trained_for(fold, source)
+        return self.target.fit_stack(fitted.predicted[source], among, views, rows, [self.seed, size, fold])
+
+    @staticmethod
+    def source(fitted: CrossFit, size: int, fold: int) -> tuple[int, Ints, Ints]:
+        """Return the predictions that the stack of a fold is fitted on: their size, views and rows."""
+        n_views = [predicted.shape[1] for predicted in fitted.predicted]
+        return unseen(fitted.seen, n_views, fitted.folds, fitted.outside(fold), fold, size)
+
+
+def fit_stacks(fitted: CrossFit, fits: StackFits) -> list[Stack]:
+    """Combine learners for each size and fold of one deal."""
     stacks = []
     for size, predicted in enumerate(fitted.predicted[: len(VIEWS)]):
         combined = np.full(predicted.shape[1:], np.nan)
-        weights = np.zeros((n_folds, len(predicted)))
-        for fold in stacked:
+        weights = np.zeros((fitted.n_folds, len(predicted)))
+        for fold, (of_fold, offset) in fits.fit(fitted, size).items():
             rows = fitted.folds == fold
-            weights[fold], offset = fits[size, fold]
-            used = np.flatnonzero(weights[fold])
-            combined[:, rows] = target.combined(predicted[used][:, :, rows], weights[fold, used], offset)
+            weights[fold] = of_fold
+            used = np.flatnonzero(of_fold)
+            combined[:, rows] = fits.target.combined(predicted[used][:, :, rows], of_fold[used], offset)
         stacks.append(Stack(combined[np.newaxis], weights))
     return stacks

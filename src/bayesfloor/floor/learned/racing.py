@@ -1,0 +1,67 @@
+"""Which learners go on to larger training sets.
+
+All learners are trained on the smallest training sets. Who goes on is decided for the stack of each fold by itself, from
+predictions that this stack may be fitted on: rows of other folds, by models that have not seen the fold. So nobody is
+dropped, or kept, for what they say of the fold that they are judged on::
+
+    quarter of the rows     all learners
+          │                 those that have weight in the stack, and those that tell enough for themselves
+    half of the rows        the survivors
+          │                 those that have weight in the stack of all rows: its weights are fitted on predictions of
+          │                 half of the rows, or of all but two folds, so that nothing is lost here
+    all rows                the members of the stack
+
+A learner may give probabilities that are too sure and still tell much, and more with more rows. So what it tells is
+measured at the exponent, or the slope, that suits it best.
+"""
+
+import numpy as np
+
+from bayesfloor.floor.learned.cross_fitting import CrossFit
+from bayesfloor.floor.learned.splits import NESTED, VIEWS
+from bayesfloor.floor.learned.stacking import StackFits
+from bayesfloor.runtime.arrays import Bools
+
+#: Share of what the best learner tells that a learner may tell less, and still goes on.
+BEHIND = 0.15
+#: Standard errors of the difference that are forgiven besides.
+FORGIVEN = 2.0
+
+
+class LearnerRace:
+    """Decide which learners are trained on the training sets of a size.
+
+    Parameters
+    ----------
+    fits : StackFits
+        The weights of learners in the stacks.
+    """
+
+    def __init__(self, fits: StackFits) -> None:
+        self.fits = fits
+
+    def __call__(self, fitted: CrossFit, size: int) -> Bools:
+        """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
+        smaller = size + 1 if size < len(VIEWS) - 1 else NESTED - 2
+        goes_on = np.zeros((fitted.n_folds, len(fitted.names)), bool)
+        for fold in range(fitted.n_folds):
+            if not len(fitted.outside(fold)):
+                continue
+            if size == 0 and self.fits.source(fitted, 0, fold)[0] != 0:
+                goes_on[fold] = self.fits.fit(fitted, 0)[fold][0] > 0
+            else:
+                goes_on[fold] = self._survivors(fitted, smaller, fold)
+        return goes_on
+
+    def _survivors(self, fitted: CrossFit, size: int, fold: int) -> Bools:
+        """Tell which of the learners that were trained at a size go on."""
+        weights = self.fits.fit(fitted, size)[fold][0]
+        source, views, rows = self.fits.source(fitted, size, fold)
+        among = fitted.trained_for(fold, source)
+        losses = self.fits.target.told(fitted.predicted[source], among, views, rows)
+        mean = losses.mean(axis=1)
+        nothing, best = mean[-1], int(mean[:-1].argmin())
+        error = (losses[:-1] - losses[best]).std(axis=1) / np.sqrt(len(np.unique(rows[: losses.shape[1]])))
+        goes_on = np.zeros(len(fitted.names), bool)
+        goes_on[among] = mean[:-1] - mean[best] <= BEHIND * max(nothing - mean[best], 0.0) + FORGIVEN * error
+        return goes_on | (weights > 0)
