@@ -134,7 +134,9 @@ def test_the_stack_of_a_period_has_not_seen_later_labels():
     assert fitted.names[4] == "a, recent half"
     assert [len(of_size) for of_size in fitted.predicted] == [12, 8, 4]
     later = np.where(np.arange(n) >= 240, 1 - codes, codes)
-    before, after = (fit_stacks(fitted, StackFits(target_of(labels, 2), 0, WorkerPool(1)))[0] for labels in (codes, later))
+    before, after = (
+        fit_stacks(fitted, StackFits(target_of(labels, 2), 0, WorkerPool(1)))[0] for labels in (codes, later)
+    )
     assert_array_equal(before.predicted[0, 150:240], after.predicted[0, 150:240])
     assert_array_equal(before.weights[:-2], after.weights[:-2])
     assert np.any(before.weights[-1] != after.weights[-1])  # the last but one period is among its past

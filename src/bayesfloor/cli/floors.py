@@ -62,7 +62,7 @@ def floor(
     table = open_table(files, options, given.by, task=task)
     judged_by = metric_arguments(given, table)
     if not given.fast:
-        result, text, findings = _from_models(table, options, given.by, judged_by, rows_for)
+        result, text, findings = _from_models(table, options, given, judged_by, rows_for)
     elif table.task == "regression":
         result, text, findings = _noise_from_trees(table, options, judged_by["metric"])
     else:
@@ -83,15 +83,15 @@ def _subgroups_text(found: "SubgroupFloors") -> str:
 
 
 def _from_models(
-    table: "Table", options: TableOptions, by: str | None, judged_by: dict[str, Any], rows_for: float | None
+    table: "Table", options: TableOptions, given: MetricOptions, judged_by: dict[str, Any], rows_for: float | None
 ) -> tuple[dict[str, Any], str, Any]:
     """Estimate what models can learn of classes or a number."""
     estimate: Any = bf.regression_floor
     of_classes = table.task == "classification"
     if of_classes:
-        estimate, judged_by = bf.learned_floor, {"by": by} | judged_by
+        estimate, judged_by = bf.learned_floor, {"by": given.by} | judged_by
     with engine(options, device=False) as how, compiling_boosting(of_classes):
-        found = estimate(table, max_rows=rows_to_use(table, options), **judged_by, **how)
+        found = estimate(table, max_rows=rows_to_use(table, options), effort=given.effort, **judged_by, **how)
     result = {"method": "learned", **found.to_dict()}
     findings = [*_trust(table, options), *found.findings]
     if of_classes:

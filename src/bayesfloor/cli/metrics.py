@@ -44,6 +44,8 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
 
     if given.by is not None and given.fast:
         raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
+    if given.effort != "default" and given.fast:
+        raise UsageError("--effort and --fast exclude each other: --fast trains nothing")
     try:
         unknown = [name for name in given.metric if not is_metric(name)]
     except ValueError as error:  # the k of top_k_error

@@ -134,6 +134,8 @@ class MetricOptions:
     ----------
     fast
         From spanning trees alone, without training anything.
+    effort
+        How much is trained: fast, default or high.
     by
         Column whose values get figures of their own, such as a region; it stays a feature.
     costs
@@ -147,6 +149,7 @@ class MetricOptions:
     """
 
     fast: bool = False
+    effort: Literal["fast", "default", "high"] = "default"
     by: str | None = None
     metric: Annotated[
         tuple[str, ...],

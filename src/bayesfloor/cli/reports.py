@@ -95,6 +95,7 @@ def report(
                 table,
                 by=judged.by,
                 fast=judged.fast,
+                effort=judged.effort,
                 predictions=predicted,
                 target_value=target_value,
                 n_features=features,
@@ -170,6 +171,7 @@ def _command(files: tuple[str, ...], options: TableOptions, asked: dict[str, Any
     """Write down what makes the same report again."""
     how_to_run = {*(field.name for field in fields(RunOptions)), "device", "cluster"}
     asked = {name: value for name, value in asked.items() if name not in ("fail_above", "fail_below")}
+    asked["effort"] = None if asked["effort"] == "default" else asked["effort"]
     named = [field.name for field in fields(options) if field.name not in how_to_run]
     given = {name: getattr(options, name) for name in named if getattr(options, name) != getattr(TABLE_DEFAULTS, name)}
     words = ["bayesfloor", "report", *("-" if file == STDIN_TOKEN else file for file in files)]

@@ -11,6 +11,7 @@ from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
+from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default
@@ -42,6 +43,7 @@ def difficulty_report(
     predictions: Any = None,
     prepare: Any = "auto",
     fast: bool = False,
+    effort: str = "default",
     target_value: float | None = None,
     n_features: int | None = None,
     n_trees: int = 3,
@@ -96,6 +98,8 @@ def difficulty_report(
     fast : bool, default=False
         Answer from spanning trees alone and train nothing. Takes a second; nothing is measured. Of the error of classes
         alone.
+    effort : {"fast", "default", "high"}, default="default"
+        How much is trained, as for `learned_floor`.
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.
     n_features : int or None, default=None
@@ -144,6 +148,7 @@ def difficulty_report(
     'feasible'
     """
     check_option("task", task, TASKS)
+    check_option("effort", effort, EFFORTS)
     if task == "auto" and _is_of_numbers(metric):
         task = "regression"
     started = perf_counter()
@@ -159,7 +164,7 @@ def difficulty_report(
         random_state=random_state,
         progress=progress,
     )
-    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast}
+    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "effort": effort}
     asked |= {"model": model, "predictions": predictions}
     if task != "regression":
         _check_asked_of_classes(asked)
@@ -178,20 +183,20 @@ def difficulty_report(
         figures: Any = figures_of_numbers(
             source,
             options,
-            judged_by={"metric": names},
+            judged_by={"metric": names, "effort": effort},
             n_features=n_features,
             max_rows=max_rows,
             compared=compared,
         )
     else:
-        n_classes = len(source.problem.classes)
+        n_classes, by_default = len(source.problem.classes), rows_by_default(source.problem, REPORT_VALUES)
         figures = figures_of_classes(
             source,
             options,
             fast=bool(fast),
-            judged_by={"metric": names, "costs": costs, "positive": positive},
+            judged_by={"metric": names, "costs": costs, "positive": positive, "effort": effort},
             n_features=n_features,
-            max_rows=check_max_rows(max_rows, n_classes, rows_by_default(source.problem, REPORT_VALUES)),
+            max_rows=check_max_rows(max_rows, n_classes, int(min(by_default, EFFORTS[effort].most_rows))),
             max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
             compared=compared,
         )
@@ -281,7 +286,8 @@ def _call(data: list[str], names: list[str], asked: dict[str, Any], given: dict[
     is_default = names in (["error"], ["cost"], ["r2"])
     by = asked["by"] if isinstance(asked["by"], str) else None
     first = {"metric": None if is_default else names[0] if len(names) == 1 else names, "positive": asked["positive"]}
-    words = {**first, "fast": asked["fast"] or None, **given, "by": by}
+    effort = None if asked["effort"] == "default" else asked["effort"]
+    words = {**first, "fast": asked["fast"] or None, "effort": effort, **given, "by": by}
     written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
     written += [f"{name}={name}" for name in ("costs", "model", "predictions") if asked[name] is not None]
     return f"difficulty_report({', '.join([*data, *written])})"

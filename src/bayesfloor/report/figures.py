@@ -279,7 +279,8 @@ def figures_of_classes(
     fast : bool
         Whether to train nothing.
     judged_by : mapping
-        What models are judged by: `metric`, `costs` and `positive` of `learned_floor`.
+        What models are judged by, and how much is trained: `metric`, `costs`, `positive` and `effort` of
+        `learned_floor`.
     n_features : int or None
         How many features to search for.
     max_rows, max_tree_rows : int
@@ -354,7 +355,7 @@ def figures_of_numbers(
 ) -> NumberFigures:
     """Train models, compare rows along each column, and look for features if asked.
 
-    Parameters are those of `figures_of_classes`; `judged_by` holds the `metric` of `regression_floor`.
+    Parameters are those of `figures_of_classes`; `judged_by` holds `metric` and `effort` of `regression_floor`.
     """
     stages, after = Stages(options.progress), _SEARCH * (n_features is not None)
     columns = explained_by_columns(source, options)

@@ -163,7 +163,7 @@ def _from_small_to_large(n_sizes: int) -> list[int]:
 
 
 def _folds_that_use(splits: Sequence[Split], fitted: CrossFit) -> Bools:
-    """Tell the stacks of which folds use the predictions of each training set: they combine them, or are fitted on them."""
+    """Tell the stacks of which folds use each training set: they combine its predictions, or are fitted on them."""
     n_folds = fitted.n_folds
     is_used = np.zeros((len(splits), n_folds), bool)
     outside = [np.unique(fitted.folds[fitted.outside(fold)]) for fold in range(n_folds)]
@@ -180,9 +180,7 @@ def _folds_that_use(splits: Sequence[Split], fitted: CrossFit) -> Bools:
     return is_used
 
 
-def _collect(
-    predicted: NDArray[np.float32], known: Sequence[tuple[str, str]], split: Split, found: "Found"
-) -> None:
+def _collect(predicted: NDArray[np.float32], known: Sequence[tuple[str, str]], split: Split, found: "Found") -> None:
     """Write what the learners of a training set predict to its place."""
     for learner, (family, name) in enumerate(known):
         values = found.get(family, {}).get(name)

@@ -57,6 +57,7 @@ def learned_floor(
     cv: Any = 5,
     max_rows: int | None = None,
     learners: Any = "default",
+    effort: str = "default",
     prepare: Any = "auto",
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -117,6 +118,11 @@ def learned_floor(
         the names of groups of fast ones ("gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels",
         "unit", "trees", "boosting", "pairs", "triples", "nominal", "network"; "default" for those that suit the columns
         of X).
+    effort : {"fast", "default", "high"}, default="default"
+        How much is trained. By default learners race: all are trained on the smallest training sets, and only those
+        that may matter in the stack on larger ones. With "high" all are, and up to 5000 rows are dealt out again. With
+        "fast" the race is stricter, nothing is dealt out again, and at most 4000 rows are used, unless `max_rows` says
+        otherwise.
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
@@ -165,6 +171,7 @@ def learned_floor(
         cv=cv,
         max_rows=max_rows,
         learners=learners,
+        effort=effort,
         n_jobs=n_jobs,
         random_state=random_state,
         progress=progress,
@@ -182,6 +189,7 @@ def learned_floor_of(
     cv: Any = 5,
     max_rows: int | None = None,
     learners: Any = "default",
+    effort: str = "default",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
@@ -200,6 +208,7 @@ def learned_floor_of(
         cv=cv,
         max_rows=max_rows,
         learners=learners,
+        effort=effort,
         n_jobs=n_jobs,
         seed=seed,
         progress=progress,

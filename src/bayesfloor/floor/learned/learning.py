@@ -19,6 +19,7 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
+from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.row_plan import RowPlan, dealt_again, plan_rows
 from bayesfloor.floor.learned.splits import VIEWS
@@ -26,13 +27,11 @@ from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
 from bayesfloor.learn.families import Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import ParameterError
+from bayesfloor.runtime.checks import ParameterError, check_option
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
-#: Rows that are predicted in all deals together, at the least and at the most: up to 2000 rows are dealt out again.
-FEWEST_DEALT, MOST_DEALT = 1000, 4000
 #: How often rows are dealt out at the most.
 MOST_DEALS = 10
 #: What the mean loss may still vary by from one seed to another, as a share of its standard error.
@@ -91,6 +90,7 @@ def learn(
     cv: Any,
     max_rows: int | None,
     learners: Any,
+    effort: str,
     n_jobs: int | None,
     seed: int,
     progress: Any,
@@ -98,10 +98,13 @@ def learn(
 ) -> Learned:
     """Choose rows, deal them out to folds, train all learners and stack them; see `learned_floor`."""
     n_threads = check_n_jobs(n_jobs)
+    spent = EFFORTS[check_option("effort", effort, EFFORTS)]
     is_default = isinstance(learners, str) and learners == "default"
+    if max_rows is None and spent.most_rows < len(problem.X):
+        max_rows = int(spent.most_rows)
     problem, plan = plan_rows(problem, cv=cv, max_rows=max_rows, is_default=is_default, seed=seed, n_jobs=n_jobs)
     used, centre, scale = _standardised(problem.take(plan.rows))
-    target = target_of(used, plan)
+    target = target_of(used, plan, spent.light)
     predicted = used.take(plan.predicted) if plan.is_many else used
 
     def default_families() -> dict[str, Any]:
@@ -115,12 +118,13 @@ def learn(
     cluster = cluster_of(client)
 
     n_rows = len(used.X)
-    n_deals = min(MOST_DEALS, max(MOST_DEALT // n_rows, 1)) if plan.may_repeat else 1
-    fewest = max(FEWEST_DEALT // n_rows, 2)
+    n_deals = min(MOST_DEALS, max(spent.dealt[1] // n_rows, 1)) if plan.may_repeat else 1
+    fewest = max(spent.dealt[0] // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
-        fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, LearnerRace(fits))
+        race = LearnerRace(fits, spent) if spent.is_raced else None
+        fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
         if used.time is not None:
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
         return fitted, fit_stacks(fitted, fits)

@@ -1,15 +1,15 @@
 """Which learners go on to larger training sets.
 
-All learners are trained on the smallest training sets. Who goes on is decided for the stack of each fold by itself, from
-predictions that this stack may be fitted on: rows of other folds, by models that have not seen the fold. So nobody is
-dropped, or kept, for what they say of the fold that they are judged on::
+All learners are trained on the smallest training sets. Who goes on is decided for the stack of each fold by itself,
+from predictions that this stack may be fitted on: rows of other folds, by models that have not seen the fold. So nobody
+is dropped, or kept, for what they say of the fold that they are judged on::
 
-    quarter of the rows     all learners
+    one fold                all learners
           │                 those that have weight in the stack, and those that tell enough for themselves
-    half of the rows        the survivors
-          │                 those that have weight in the stack of all rows: its weights are fitted on predictions of
-          │                 half of the rows, or of all but two folds, so that nothing is lost here
-    all rows                the members of the stack
+    two folds               the survivors
+          │                 those that have weight in the stack of four folds: its weights are fitted on predictions of
+          │                 models of two or three folds, so that nothing is lost here
+    four folds              the members of the stack
 
 A learner may give probabilities that are too sure and still tell much, and more with more rows. So what it tells is
 measured at the exponent, or the slope, that suits it best.
@@ -18,14 +18,10 @@ measured at the exponent, or the slope, that suits it best.
 import numpy as np
 
 from bayesfloor.floor.learned.cross_fitting import CrossFit
+from bayesfloor.floor.learned.efforts import Effort
 from bayesfloor.floor.learned.splits import NESTED, VIEWS
 from bayesfloor.floor.learned.stacking import StackFits
 from bayesfloor.runtime.arrays import Bools
-
-#: Share of what the best learner tells that a learner may tell less, and still goes on.
-BEHIND = 0.15
-#: Standard errors of the difference that are forgiven besides.
-FORGIVEN = 2.0
 
 
 class LearnerRace:
@@ -35,10 +31,13 @@ class LearnerRace:
     ----------
     fits : StackFits
         The weights of learners in the stacks.
+    effort : Effort
+        How far behind the best one a learner may be and still go on: a share of what that one tells, and standard
+        errors of the difference besides.
     """
 
-    def __init__(self, fits: StackFits) -> None:
-        self.fits = fits
+    def __init__(self, fits: StackFits, effort: Effort) -> None:
+        self.fits, self.effort = fits, effort
 
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
@@ -63,5 +62,6 @@ class LearnerRace:
         nothing, best = mean[-1], int(mean[:-1].argmin())
         error = (losses[:-1] - losses[best]).std(axis=1) / np.sqrt(len(np.unique(rows[: losses.shape[1]])))
         goes_on = np.zeros(len(fitted.names), bool)
-        goes_on[among] = mean[:-1] - mean[best] <= BEHIND * max(nothing - mean[best], 0.0) + FORGIVEN * error
+        allowed = self.effort.behind * max(nothing - mean[best], 0.0) + self.effort.forgiven * error
+        goes_on[among] = mean[:-1] - mean[best] <= allowed
         return goes_on | (weights > 0)

@@ -35,9 +35,6 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Learners in a stack: the best by log-loss or squared error.
 N_BEST = 14
-#: Share of all weights below which a learner is left out of a stack: with the others alone the log-loss of 46 problems
-#: was no higher.
-LIGHT = 0.05
 #: Most rows that a stack of classes is fitted to: it has few parameters.
 MOST_ROWS = 4000
 #: Most predictions that what a learner tells is measured by, and exponents that it may have.
@@ -114,7 +111,7 @@ class Target(Protocol):
         """Fit weights of some learners, 0 for all others, and an offset, to predictions of some views of rows."""
 
     def told(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
-        """Return what predictions, the first of many, lose with each learner, calibrated; in the last line, with none."""
+        """Return what predictions, the first of many, lose with each learner, calibrated; in the last line without."""
 
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
         """Combine the predictions of learners."""
@@ -132,12 +129,15 @@ class ClassTarget:
         The rows that are used, in random order.
     plan : RowPlan
         Which of them are predicted.
+    light : float, default=0.0
+        Share of all weights below which a learner is left out of a stack.
     """
 
     known = CLASS_KNOWN
     takes_single = True
 
-    def __init__(self, problem: Problem, plan: RowPlan) -> None:
+    def __init__(self, problem: Problem, plan: RowPlan, light: float = 0.0) -> None:
+        self.light = light
         n_classes = len(problem.classes)
         self.codes = problem.codes[plan.predicted]
         self.weight = None if problem.sample_weight is None else problem.sample_weight[plan.predicted]
@@ -187,7 +187,7 @@ class ClassTarget:
             return fit_exponents(inputs[some], self.codes[rows], row_weight, weight, has_offsets=self.has_offsets)
 
         weights = np.zeros(len(predicted))
-        weights[chosen], offset = _without_light_ones(fit, len(chosen))
+        weights[chosen], offset = _without_light_ones(fit, len(chosen), self.light)
         return weights, offset
 
     def told(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
@@ -224,13 +224,16 @@ class NumberTarget:
         The rows that are used, in random order.
     plan : RowPlan
         Which of them are predicted.
+    light : float, default=0.0
+        Share of all weights below which a learner is left out of a stack.
     """
 
     known = NUMBER_KNOWN
     shape: tuple[int, ...] = ()
     takes_single = False
 
-    def __init__(self, problem: Problem, plan: RowPlan) -> None:
+    def __init__(self, problem: Problem, plan: RowPlan, light: float = 0.0) -> None:
+        self.light = light
         self.y = problem.y[plan.predicted]
         self.weight = np.ones(len(self.y))
         if problem.sample_weight is not None:
@@ -259,7 +262,7 @@ class NumberTarget:
             return fit_weights(inputs[best[some]], y, weight, n_rows)
 
         weights = np.zeros(len(predicted))
-        weights[among[best]], offset = _without_light_ones(fit, len(best))
+        weights[among[best]], offset = _without_light_ones(fit, len(best), self.light)
         return weights, offset
 
     def told(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
@@ -284,19 +287,20 @@ def _mean(values: NDArray[Any], weight: Floats | None) -> Any:
     return values.mean() if weight is None else np.average(values, weights=weight)
 
 
-def _without_light_ones(fit: Callable[[Ints], tuple[Floats, Any]], n_learners: int) -> tuple[Floats, Any]:
+def _without_light_ones(fit: Callable[[Ints], tuple[Floats, Any]], n_learners: int, light: float) -> tuple[Floats, Any]:
     """Fit weights of learners, and once more of those that weigh enough: the others need no training on more rows."""
     weights, offset = fit(np.arange(n_learners))
-    heavy = np.flatnonzero(weights >= LIGHT * weights.sum())
+    heavy = np.flatnonzero(weights >= light * weights.sum())
     if 0 < len(heavy) < n_learners:
         weights = np.zeros(n_learners)
         weights[heavy], offset = fit(heavy)
     return weights, offset
 
 
-def target_of(problem: Problem, plan: RowPlan) -> Target:
-    """Return what the rows of a problem are predicted as."""
-    return ClassTarget(problem, plan) if problem.task == "classification" else NumberTarget(problem, plan)
+def target_of(problem: Problem, plan: RowPlan, light: float = 0.0) -> Target:
+    """Return what the rows of a problem are predicted as; a stack leaves out learners of less than a share."""
+    kind = ClassTarget if problem.task == "classification" else NumberTarget
+    return kind(problem, plan, light)
 
 
 def fit_exponents(
