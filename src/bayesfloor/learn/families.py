@@ -108,6 +108,8 @@ NUMBER_FAMILIES: dict[str, Family] = {
     family.__name__: family for family in (linear, additive, neighbours, kernels, gradients, trees, boosting, unit)
 }
 
+#: Families that see nothing in few rows where they see all in more: what they say of few is not held against them.
+LATE = ("pairs", "triples", "nominal", "network")
 #: Families of classes that have something to say on some data only.
 _CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
 

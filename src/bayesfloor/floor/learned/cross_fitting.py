@@ -1,7 +1,7 @@
 """Predict every row by models that have not seen it, trained on many, half as many and a quarter as many rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -49,6 +49,8 @@ class CrossFit:
         As from `folds_seen`; None where nobody has seen any.
     raced : list of ndarray of shape (n_folds, n_learners), or None
         For each of the sizes, the learners that were trained for the stack of each fold; None for all.
+    families : list of str
+        The families of the learners.
     """
 
     names: list[str]
@@ -58,6 +60,7 @@ class CrossFit:
     earlier: tuple[Ints, ...] | None = None
     seen: list[Bools] | None = None
     raced: list[Bools] | None = None
+    families: list[str] = field(default_factory=list)
 
     @property
     def n_folds(self) -> int:
@@ -150,6 +153,7 @@ def cross_fit(
                 fitted,
                 names=[name for _, name in known],
                 predicted=[np.full((len(known), views, *shape), np.nan, np.float32) for views in n_views],
+                families=[family for family, _ in known],
                 raced=None if race is None else [np.ones((fitted.n_folds, len(known)), bool) for _ in n_views],
             )
         for number, of_families in zip(numbers, found, strict=True):

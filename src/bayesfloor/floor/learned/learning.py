@@ -25,13 +25,15 @@ from bayesfloor.floor.learned.row_plan import RowPlan, dealt_again, plan_rows
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
-from bayesfloor.learn.families import Family, family_of
+from bayesfloor.learn.families import LATE, Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_option
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
+#: How families of learners that a caller gives are called, before their numbers.
+OWN = "own learner"
 #: How often rows are dealt out at the most.
 MOST_DEALS = 10
 #: What the mean loss may still vary by from one seed to another, as a share of its standard error.
@@ -117,13 +119,14 @@ def learn(
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
+    racing = [name for name in families if name not in LATE and not name.startswith(OWN)]
     n_rows = len(used.X)
     n_deals = min(MOST_DEALS, max(spent.dealt[1] // n_rows, 1)) if plan.may_repeat else 1
     fewest = max(spent.dealt[0] // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
-        race = LearnerRace(fits, spent) if spent.is_raced else None
+        race = LearnerRace(fits, spent, racing) if spent.is_raced else None
         fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
         if used.time is not None:
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
@@ -209,7 +212,7 @@ def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, 
             raise TypeError(f"Learner {name!r} must be {known.noun}. Got {learner!r} instead.")
         else:
             own.append(str(name))
-            families[f"own learner {len(own)}"] = family_of(str(name), learner)
+            families[f"{OWN} {len(own)}"] = family_of(str(name), learner)
     if not families:
         raise ValueError("The 'learners' parameter must name at least one learner.")
     taken = Counter([*own, *(name for family in families for name in known.names.get(family, ()))])

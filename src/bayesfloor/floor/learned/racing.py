@@ -12,8 +12,11 @@ is dropped, or kept, for what they say of the fold that they are judged on::
     four folds              the members of the stack
 
 A learner may give probabilities that are too sure and still tell much, and more with more rows. So what it tells is
-measured at the exponent, or the slope, that suits it best.
+measured at the exponent, or the slope, that suits it best. Learners that see nothing in few rows where they see all in
+more (`LATE`), and those of a caller, are not dropped for what they tell of few.
 """
+
+from collections.abc import Collection
 
 import numpy as np
 
@@ -34,10 +37,12 @@ class LearnerRace:
     effort : Effort
         How far behind the best one a learner may be and still go on: a share of what that one tells, and standard
         errors of the difference besides.
+    families : collection of str
+        Those whose learners may be dropped for what they tell. All others go on until their weights are known.
     """
 
-    def __init__(self, fits: StackFits, effort: Effort) -> None:
-        self.fits, self.effort = fits, effort
+    def __init__(self, fits: StackFits, effort: Effort, families: Collection[str]) -> None:
+        self.fits, self.effort, self.families = fits, effort, families
 
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
@@ -64,4 +69,4 @@ class LearnerRace:
         goes_on = np.zeros(len(fitted.names), bool)
         allowed = self.effort.behind * max(nothing - mean[best], 0.0) + self.effort.forgiven * error
         goes_on[among] = mean[:-1] - mean[best] <= allowed
-        return goes_on | (weights > 0)
+        return goes_on | (weights > 0) | ~np.isin(fitted.families, list(self.families))
