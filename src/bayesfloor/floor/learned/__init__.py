@@ -5,8 +5,9 @@ One walk serves classes and numbers; `targets` holds what differs while learners
     Problem ─ learning ────── from a checked problem to what the stack predicts at three training sizes
       │       row_plan        which rows are used, trained on, tested and counted: decided once
       │         copies, time_periods, splits
-      │       cross_fitting   every learner predicts every row that it was not trained on
+      │       cross_fitting   learners predict every row that they were not trained on
       │         training_sets rows to learn from and to predict, standardised alike
+      │         racing, efforts   which learners go on to larger training sets, and how much is trained
       │       stacking        the best mix of learners at each size and fold
       │
       ├──── estimate ──────── classes: the public function, learned_floor

@@ -35,8 +35,8 @@ class LearnerRace:
     fits : StackFits
         The weights of learners in the stacks.
     effort : Effort
-        How far behind the best one a learner may be and still go on: a share of what that one tells, and standard
-        errors of the difference besides.
+        How far behind the best one a learner may be and still go on: a share of what that one tells, at most twice its
+        loss, and standard errors of the difference besides.
     families : collection of str
         Those whose learners may be dropped for what they tell. All others go on until their weights are known.
     """
@@ -67,6 +67,7 @@ class LearnerRace:
         nothing, best = mean[-1], int(mean[:-1].argmin())
         error = (losses[:-1] - losses[best]).std(axis=1) / np.sqrt(len(np.unique(rows[: losses.shape[1]])))
         goes_on = np.zeros(len(fitted.names), bool)
-        allowed = self.effort.behind * max(nothing - mean[best], 0.0) + self.effort.forgiven * error
+        behind = min(self.effort.behind * max(nothing - mean[best], 0.0), mean[best])
+        allowed = behind + self.effort.forgiven * error
         goes_on[among] = mean[:-1] - mean[best] <= allowed
         return goes_on | (weights > 0) | ~np.isin(fitted.families, list(self.families))

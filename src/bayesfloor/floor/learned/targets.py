@@ -38,7 +38,7 @@ N_BEST = 14
 #: Most rows that a stack of classes is fitted to: it has few parameters.
 MOST_ROWS = 4000
 #: Most predictions that what a learner tells is measured by, and exponents that it may have.
-MOST_TOLD, EXPONENTS = 2000, (0.2, 0.4, 0.6, 0.8, 1.0, 1.3)
+MOST_TOLD, EXPONENTS = 1000, (0.25, 0.5, 1.0)
 #: Ridge penalty that draws weights to equal shares and offsets to 0, in rows; of numbers, in rows of the variance that
 #: the best learner leaves.
 _RIDGE = 15.0
