@@ -62,6 +62,39 @@ def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
     return totals / mass[:, np.newaxis]
 
 
+def near_learners(
+    train: Train, test: NDArray[Any], means: dict[str, int], ridges: dict[str, tuple[float, float]], n_local: int
+) -> dict[str, Floats]:
+    """Return what is asked for of means of nearest rows, and of kernel ridge regression of them.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with targets.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    means : dict of str to int
+        How many nearest rows there are in a mean, for each learner.
+    ridges : dict of str to (float, float)
+        Width and penalty of local ridge regression, for each learner.
+    n_local : int
+        Nearest rows that it is fitted to.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    means, ridges = ({name: own for name, own in some.items() if train.wants(name)} for some in (means, ridges))
+    n_nearest = max([0, *means.values(), *(n_local for _ in ridges)])
+    if not n_nearest:
+        return {}
+    nearest = nearest_rows(train.X, test, n_nearest, train.check)
+    found = {name: mean_of_nearest(train, nearest[:, :k]) for name, k in means.items()}
+    for name, (width, penalty) in ridges.items():
+        found[name] = local_ridge(train, test, nearest[:, :n_local], width, penalty)
+    return found
+
+
 def local_ridge(
     train: Train, test: NDArray[Any], nearest: Ints, width: float = LOCAL_WIDTH, penalty: float = LOCAL_PENALTY
 ) -> Floats:

@@ -1,6 +1,6 @@
 """What every learner starts from: standardised rows, their targets, distances, and categories as means of targets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -146,6 +146,10 @@ class Train(NamedTuple):
     def wants(self, *learners: str) -> bool:
         """Tell whether predictions of any of these learners are asked for."""
         return self.wanted is None or not self.wanted.isdisjoint(learners)
+
+    def asked_for(self, learners: Mapping[str, Callable[[], Floats]]) -> dict[str, Floats]:
+        """Return the predictions that are asked for, from functions that make them."""
+        return {name: predict() for name, predict in learners.items() if self.wants(name)}
 
     def first(self, n: int) -> "Train":
         """Return a sample of the rows, without their table."""
