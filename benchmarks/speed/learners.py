@@ -62,7 +62,7 @@ def _bits(n: int, d: int, n_used: int) -> Data:
 
 
 def _stored(name: str, rows: int) -> Data:
-    X, y = stored_set(f"paper/{name}")
+    X, y = stored_set(name if "/" in name else f"paper/{name}")
     chosen = np.random.default_rng(0).permutation(len(y))[:rows]
     return X[chosen], np.unique(y[chosen], return_inverse=True)[1]
 
@@ -103,7 +103,7 @@ DESIGN: dict[str, Callable[[], Data]] = {
     "Friedman 3, a number": lambda: datasets.make_friedman3(2000, noise=0.1, random_state=0),
     "sparse, a number": lambda: datasets.make_regression(500, 60, n_informative=8, noise=30.0, random_state=0),
     "abalone, a number": lambda: _rings("abalone"),
-    "wine_red, a number": lambda: _rings("wine_red"),
+    "wine_red, a number": lambda: _rings("extra/wine_red_noleak"),
     "letter, a number": lambda: _rings("letter"),
 }  # fmt: skip
 
@@ -117,7 +117,7 @@ HELD_OUT: dict[str, Callable[[], Data]] = {
     "circles": lambda: datasets.make_circles(600, noise=0.2, factor=0.5, random_state=0),
     "mixture of 6": lambda: _classes(1500, 40, 6),
     "parity of 4 bits": lambda: _bits(2000, 8, 4),
-    "wine_white, a number": lambda: _rings("wine_white"),
+    "wine_white, a number": lambda: _rings("extra/wine_white_noleak"),
     "kr-vs-k, a number": lambda: _rings("kr-vs-k"),
     "pendigits, a number": lambda: _rings("pendigits"),
     "linear, a number": lambda: datasets.make_regression(800, 20, n_informative=20, noise=50.0, random_state=1),
