@@ -97,6 +97,8 @@ DESIGN: dict[str, Callable[[], Data]] = {
     "mixture of 2": lambda: _classes(1000, 30, 2),
     "moons": lambda: datasets.make_moons(800, noise=0.3, random_state=0),
     "parity of 3 bits": lambda: _bits(2000, 12, 3),
+    "parity of 2 of 40 bits": lambda: _bits(1500, 40, 2),
+    "parity of 5 of 8 bits": lambda: _bits(2000, 8, 5),
     "diabetes, a number": lambda: datasets.load_diabetes(return_X_y=True),
     "Friedman 1, a number": lambda: _numbers(1000, 10),
     "Friedman 2, a number": lambda: datasets.make_friedman2(1000, noise=50.0, random_state=0),
