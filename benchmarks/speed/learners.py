@@ -6,8 +6,8 @@
 
 A family is called for the 15 training sets of five folds, as the learned floor does: four, two and one of them, which
 predict the others. Each checkout has a process of its own, of one thread; they take turns, family by family. Kernels
-are loaded or compiled before, on the smallest training set. Beside them, one fit of scikit-learn's histogram boosting to
-four folds.
+are loaded or compiled before, on the smallest training set. Figures are medians of three, of fewer where that takes
+long. Beside them, one fit of scikit-learn's histogram boosting to four folds.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ N_FOLDS = 5
 LENGTHS = (4, 2, 1)
 #: Most rows of a set whose losses are compared.
 MOST_ROWS = 2000
+
+#: Seconds of one family on one set after which it is not measured again.
+ENOUGH = 20.0
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -258,7 +261,9 @@ def compare_speed(base: Checkout, new: Checkout, names: list[str], families: set
         for family in new.ask(name):
             if families and family not in families:
                 continue
-            seconds = [[each.ask(name, family)["seconds"][0] for each in (base, new)] for _ in range(repeats)]
+            seconds: list[list[float]] = []
+            while not seconds or (len(seconds) < repeats and np.sum(seconds) * (1.0 + 1.0 / len(seconds)) < ENOUGH):
+                seconds.append([each.ask(name, family)["seconds"][0] for each in (base, new)])
             medians = [statistics.median(of_one) for of_one in zip(*seconds, strict=True)]
             sums = [a + b for a, b in zip(sums, medians, strict=True)]
             rows.append([family, *(f"{m:.2f}" for m in medians), f"{medians[0] / max(medians[1], 1e-9):.2f}"])

@@ -319,27 +319,32 @@ def best_column(sums, leaf, total, features, n_bins, is_category, ridge, min_row
 
 @kernel
 def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
-    """Find the best split of a leaf by a number; return its gain and the bins that go to the left."""
-    g, h, n = unpacked(total)
-    of_leaf = g**2 / (h + ridge)
+    """Find the best split of a leaf by a number; return its gain and the bins that go to the left.
+
+    Derivatives stay in the units of the words, and so does the ridge penalty: powers of 2, which round nothing.
+    """
+    g, h, n = np.float64(total >> 35), np.float64((total >> 13) & 0x3FFFFF) + 2.0 * ridge * _SECOND, total & MOST_SEEN
+    ridge *= _SECOND
+    of_leaf = g * g / (h - ridge)
     best, cut, gaps = of_leaf, 0, 0
     has_gaps = sums[leaf, t, 0] != 0
     # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
     for case in range(2 if has_gaps else 1):
         sum_of_left = 0
-        for b in range(case, n_bins):
+        for b in range(np.uint64(case), np.uint64(n_bins)):
             sum_of_left += sums[leaf, t, b]
             n_left = sum_of_left & MOST_SEEN
             if n_left < min_rows:
                 continue
             if n - n_left < min_rows:
                 break
-            g_left, h_left, _ = unpacked(sum_of_left)
-            of_left, of_right = h_left + ridge, h - h_left + ridge
-            gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
+            g_left = np.float64(sum_of_left >> 35)
+            of_left = np.float64((sum_of_left >> 13) & 0x3FFFFF) + ridge
+            of_right, g_right = h - of_left, g - g_left
+            gain = g_left * g_left * of_right + g_right * g_right * of_left
             # a division for the best ones alone; an empty bin has the gain of the one before, up to rounding
             if gain > best * of_left * of_right and sums[leaf, t, b] != 0:
-                best, cut = gain / (of_left * of_right), b
+                best, cut = gain / (of_left * of_right), np.int64(b)
                 gaps = MOST_BINS if case == 0 and has_gaps else 0
     left = np.uint64(gaps | cut)
     if cut > 0:  # bins between that no row is in go with the nearer side: other rows may be there
@@ -347,7 +352,7 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
         while sums[leaf, t, above] == 0:
             above += 1
         left += np.uint64((above - cut - 1) // 2)
-    return best - of_leaf, left
+    return (best - of_leaf) * (_SECOND / (_FIRST * _FIRST)), left
 
 
 @kernel

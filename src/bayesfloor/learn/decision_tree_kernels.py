@@ -11,7 +11,6 @@ from bayesfloor.runtime.hash_kernels import GOLDEN
 from bayesfloor.runtime.hash_kernels import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
 
-
 #: Rows up to which it is faster to go through them than to halve them.
 SHORT = 16
 
@@ -108,9 +107,7 @@ def add_shares(gains, importance):
 
 
 @kernel
-def add_means(
-    test, feature, threshold, child, first, last, min_rows, codes, targets, weight, is_counted, order, means
-):
+def add_means(test, feature, threshold, child, first, last, min_rows, codes, targets, weight, is_counted, order, means):
     """Add what a tree says of the test rows: in the leaf of each, and in the last node above it with so many rows."""
     # One body, although it has two ideas: to hand on a dozen arrays for each row takes longer than a short node.
     for i in range(test.shape[0]):
@@ -311,8 +308,6 @@ def grow_trees(
                     best = gain
                     feature[node] = f
                     threshold[node] = cut
-                    if is_counted and of_below + of_above == mass_below**2 + (mass - mass_below) ** 2:
-                        break  # either side has one class only, and no other cut can do more
             if feature[node] < 0:
                 continue
             f, cut = feature[node], threshold[node]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import dsyrk
 
+from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
 from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances
 from bayesfloor.runtime.arrays import Floats
 
@@ -281,7 +282,8 @@ def gaussian_kernel(distances: Singles, scale: float) -> Singles:
     """Return exp(scale · d²)."""
     with np.errstate(over="ignore", under="ignore"):  # what is farther than float32 holds has a kernel of 0
         kernels: Singles = np.float32(scale) * distances
-        return np.exp(kernels, out=kernels)
+    fill_gaussians(kernels, np.zeros(len(kernels), np.float32), np.zeros(kernels.shape[1], np.float32), 0, kernels)
+    return kernels
 
 
 def gaussian_slopes(points: NDArray[F], landmarks: NDArray[F], weighted: NDArray[F], scale: float) -> NDArray[F]:
