@@ -37,10 +37,11 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
     bins = rng.integers(0 if has_gaps else 1, 7, (3, n)).astype(np.uint8)
     first, second = rng.uniform(-1, 1, n), np.full(n, 0.25)
     words = np.array([packed(g, h) for g, h in zip(first, second, strict=True)])
-    sums = np.zeros((3, 64), np.int64)
+    sums = np.zeros((1, 3, 64), np.int64)
     for j in range(3):
-        np.add.at(sums[j], bins[j], words)
-    gain, column, left = best_column(sums, words.sum(), np.arange(3), np.full(3, 7), np.zeros(3, bool), ridge, min_rows)
+        np.add.at(sums[0, j], bins[j], words)
+    of_columns = np.arange(3), np.full(3, 7), np.zeros(3, bool)
+    gain, column, left = best_column(sums, 0, words.sum(), *of_columns, ridge, min_rows)
     best = {}
     for j in range(3):
         for cut in range(7):
@@ -55,11 +56,24 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
 
 def test_bins_without_rows_go_with_the_nearer_side():
     """Rows to predict may be in them; they all went to the right once."""
-    sums = np.zeros((1, 64), np.int64)
-    sums[0, 1], sums[0, 9] = 10 * packed(-0.5, 0.25), 10 * packed(0.5, 0.25)
-    gain, _, left = best_column(sums, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5)
+    sums = np.zeros((1, 1, 64), np.int64)
+    sums[0, 0, [1, 9]] = 10 * packed(-0.5, 0.25), 10 * packed(0.5, 0.25)
+    gain, _, left = best_column(sums, 0, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5)
     assert gain > 0
     assert [b for b in range(1, 11) if goes_left(left, b, False)] == [1, 2, 3, 4]
+
+
+def test_one_round_of_all_rows_adds_the_newton_step_of_each_leaf():
+    """Two leaves of one column: steps from the sums of derivatives, for the rows that were seen and for others."""
+    y = np.repeat([0.0, 1.0, 3.0, 4.0], 10)
+    bins = np.concatenate([np.repeat([1, 1, 2, 2], 10), [1, 2]])[np.newaxis].astype(np.uint8)
+    weight = np.tile([1.0, 2.0], 20)
+    scores, state = np.zeros((42, 1)), (np.array([1], np.uint64), np.arange(1))
+    boost(bins, np.full(1, 3), np.zeros(1, bool), y, weight, 0, 1, 2, 0.5, 1.0, 5, 1, 40, *state, scores)
+    for b in (1, 2):
+        own = bins[0, :40] == b
+        step = 0.5 * (weight * y)[own].sum() / (weight[own].sum() + 1.0)
+        assert_allclose(scores[bins[0] == b], step, rtol=1e-3)
 
 
 def test_a_few_rounds_at_a_time_are_the_same_rounds():

@@ -18,6 +18,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn import families, linear_cost
 from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.decision_tree_kernels import grow_trees
+from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.discriminants import _shrinkage
 from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for, family_of
 from bayesfloor.learn.marginals import nominal
@@ -304,11 +305,11 @@ def test_trees_do_as_well_as_scikit_learns():
     assert abs(ours - error) < 3 * np.sqrt(2 * error * (1 - error) / len(test))
 
 
-def grow(X, codes, n_trees, n_tries, min_leaf, min_rows, state, deep, shallow, importance):
+def grow(X, codes, n_trees, n_tries, min_leaf, min_rows, state, means, importance):
     """Call the kernel, of classes without weights."""
     columns, ones = np.ascontiguousarray(X.T, np.float32), np.ones(len(codes))
     known = columns, codes.astype(np.int32), ones, ones, True, X.astype(np.float32)
-    grow_trees(*known, n_trees, n_tries, 256, min_leaf, min_rows, *state, deep, shallow, importance)
+    grow_trees(*known, n_trees, n_tries, 256, min_leaf, min_rows, *state, means, importance)
 
 
 def seeded(seed, n_features):
@@ -333,13 +334,13 @@ def test_trees_split_until_leaves_are_pure_or_small():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2)).astype(np.float32)
     codes = (X[:, 0] > 0).astype(np.int64)
-    deep, shallow, importance = np.zeros((200, 2)), np.zeros((200, 2)), np.zeros(2)
-    grow(X, codes, 10, 2, 1, 5, seeded(3, 2), deep, shallow, importance)
+    (deep, shallow), importance = means = np.zeros((2, 200, 2)), np.zeros(2)
+    grow(X, codes, 10, 2, 1, 5, seeded(3, 2), *means)
     assert_allclose(deep, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
     assert_allclose(importance.sum(), 10.0)
     assert importance[0] > 9
     deep[:], shallow[:] = 0, 0
-    grow(X, codes, 1, 2, 50, 50, seeded(3, 2), deep, shallow, importance)
+    grow(X, codes, 1, 2, 50, 50, seeded(3, 2), *means)
     assert len(np.unique(deep, axis=0)) <= 4  # leaves of at least 50 of 200 rows
     assert_array_equal(shallow, deep)
 
@@ -348,16 +349,28 @@ def test_shallow_trees_predict_by_the_last_large_node():
     rng = np.random.default_rng(0)
     X = np.arange(64.0, dtype=np.float32)[:, None]
     codes = rng.integers(0, 2, 64)
-    deep, shallow, importance = np.zeros((64, 2)), np.zeros((64, 2)), np.zeros(1)
-    grow(X, codes, 1, 1, 1, 8, seeded(1, 1), deep, shallow, importance)
+    (deep, shallow), importance = means = np.zeros((2, 64, 2)), np.zeros(1)
+    grow(X, codes, 1, 1, 1, 8, seeded(1, 1), *means)
     assert_allclose(deep, np.eye(2)[codes], atol=1e-12)
     for row in range(64):  # nodes of one feature are stretches of rows
         stretches = (codes[i:j] for i in range(row + 1) for j in range(max(row + 1, i + 8), 65))
         assert any(np.isclose(shallow[row, 1], np.mean(stretch)) for stretch in stretches)
-    root, again = np.zeros((64, 2)), np.zeros((64, 2))
-    grow(X, codes, 1, 1, 1, 64, seeded(1, 1), again, root, importance)
+    again, root = means = np.zeros((2, 64, 2))
+    grow(X, codes, 1, 1, 1, 64, seeded(1, 1), means, importance)
     assert_array_equal(again, deep)  # the same tree
     assert_allclose(root[:, 1], codes.mean())
+
+
+@pytest.mark.parametrize("weight", [None, np.ones(300)], ids=["counted", "weighted"])
+@pytest.mark.parametrize("n_each", [3, 100], ids=["few", "many"])
+def test_rows_that_nothing_tells_apart_have_the_shares_of_their_classes(n_each, weight):
+    """Leaves of three different rows each, or of a hundred, whose classes differ."""
+    rng = np.random.default_rng(0)
+    place, codes = np.arange(300) // n_each, rng.integers(0, 4, 300)
+    train = Train(place[:, np.newaxis].astype(float), codes, 4, weight=weight)
+    found = grow_ensemble(train, train.X, 0, 3)
+    expected = np.array([np.bincount(codes[place == each], minlength=4) / n_each for each in place])
+    assert_allclose(found.deep, expected)
 
 
 def test_trees_of_many_rows_look_at_some_of_them():
@@ -373,14 +386,14 @@ def test_a_few_trees_at_a_time_are_the_same_trees():
     X, codes = blobs(400, 8)
 
     def trees(parts, seed):
-        sums, state = (np.zeros((400, 3)), np.zeros((400, 3)), np.zeros(8)), seeded(seed, 8)
+        sums, state = (np.zeros((2, 400, 3)), np.zeros(8)), seeded(seed, 8)
         for n_trees in parts:
             grow(X, codes, n_trees, 3, 2, 5, state, *sums)
         return sums
 
     at_once, in_parts = trees([10], 3), trees([2, 2, 2, 2, 2], 3)
     assert_array_equal(in_parts[0], at_once[0])
-    assert_array_equal(in_parts[2], at_once[2])
+    assert_array_equal(in_parts[1], at_once[1])
     assert not np.array_equal(trees([10], 4)[0], at_once[0])
 
 

@@ -31,7 +31,16 @@ N_LASSO, LASSO_SWEEPS, MOST_LASSO = 30, 50, 1000
 def linear(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the mean, and linear models, also of squares and products."""
     train = train.first(SAMPLE_ROWS)
-    found = {"mean": np.zeros(len(test)), "ridge": _ridge(train.X, test, train), "lasso": _lasso(train, test)}
+    return train.asked_for({
+        "mean": lambda: np.zeros(len(test)),
+        "ridge": lambda: _ridge(train.X, test, train),
+        "lasso": lambda: _lasso(train, test),
+        "quadratic ridge": lambda: _quadratic_ridge(train, test),
+    })  # fmt: skip
+
+
+def _quadratic_ridge(train: Train, test: Floats) -> Floats:
+    """Return ridge regression with squares and products."""
     d = train.X.shape[1]
     used = np.arange(d) if d <= MULTIPLIED else most_telling(train)[:MULTIPLIED]
     i, j = np.triu_indices(len(used))
@@ -41,7 +50,7 @@ def linear(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     if known.shape[1] > MOST_COLUMNS:
         kept = np.concatenate([used, np.arange(d, known.shape[1])])
         known, others = known[:, kept], others[:, kept]
-    return found | {"quadratic ridge": _ridge(known, others, train)}
+    return _ridge(known, others, train)
 
 
 def _held(test: Floats, X: Floats) -> Floats:
@@ -82,32 +91,41 @@ def additive(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return sums of functions of one feature, smooth or rough, and of two features."""
     table = train.table
     train = train.first(SAMPLE_ROWS)
-    test = _held(test, train.X)
-    smooth = _all_bumps(train.X, test, *SMOOTH)
-    fit = fit_ridge(smooth.known, train)
-    found = {"additive, smooth": train.within(fit.predict(smooth.others), 0.0)}
-    heights = np.empty(train.X.shape[1])
-    for j in range(len(heights)):
-        own = smooth.of_column == j
-        heights[j] = (smooth.known[:, own] @ fit.coefficients[own]).var(axis=0).sum()
+    held = _held(test, train.X)
+    found = {}
+    if train.wants("additive, smooth", "additive, pairs"):
+        found = _smooth_and_pairs(train, held)
     train.check()
-    found["additive, rough"] = _ridge(*_all_bumps(train.X, test, *ROUGH)[:2], train)
-    used = np.argsort(-heights, kind="stable")[:PAIRED]
-    if len(used) > 1:
-        train.check()
-        bumps = [_bumps(train.X[:, j], test[:, j], PAIR_BUMPS, PAIR_WIDTH) for j in used]
-        pieces = [smooth[:2]] if smooth.known.shape[1] <= MOST_COLUMNS // 2 else []
-        for a in range(len(used)):
-            for b in range(a):
-                known, others = (_products(bumps[a][side], bumps[b][side]) for side in (0, 1))
-                pieces.append((known, others))
-        known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
-        found["additive, pairs"] = _ridge(known, others, train)
-    if table is not None:
+    if train.wants("additive, rough"):
+        found["additive, rough"] = _ridge(*_all_bumps(train.X, held, *ROUGH)[:2], train)
+    if table is not None and train.wants("additive, levels"):
         train.check()
         known, others = _levels_and_bumps(table, len(train.X))
         found["additive, levels"] = _ridge(known, others, train)
     return found
+
+
+def _smooth_and_pairs(train: Train, test: Floats) -> dict[str, Floats]:
+    """Return sums of smooth functions, and of those and functions of pairs of the features that vary them most."""
+    smooth = _all_bumps(train.X, test, *SMOOTH)
+    fit = fit_ridge(smooth.known, train)
+    found = train.asked_for({"additive, smooth": lambda: train.within(fit.predict(smooth.others), 0.0)})
+    if train.X.shape[1] < 2 or not train.wants("additive, pairs"):
+        return found
+    heights = np.empty(train.X.shape[1])
+    for j in range(len(heights)):
+        own = smooth.of_column == j
+        heights[j] = (smooth.known[:, own] @ fit.coefficients[own]).var(axis=0).sum()
+    used = np.argsort(-heights, kind="stable")[:PAIRED]
+    train.check()
+    bumps = [_bumps(train.X[:, j], test[:, j], PAIR_BUMPS, PAIR_WIDTH) for j in used]
+    pieces = [smooth[:2]] if smooth.known.shape[1] <= MOST_COLUMNS // 2 else []
+    for a in range(len(used)):
+        for b in range(a):
+            known, others = (_products(bumps[a][side], bumps[b][side]) for side in (0, 1))
+            pieces.append((known, others))
+    known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
+    return found | {"additive, pairs": _ridge(known, others, train)}
 
 
 def _products(a: Singles, b: Singles) -> Singles:

@@ -44,6 +44,8 @@ BOOSTED_VALUES, FEWEST_BOOSTED = 8e8, 5000
 
 def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return gradient boosting over histograms, held back where rows are few."""
+    if not train.wants("boosting"):
+        return {}
     if len(train.X) > OWN_BOOSTING:
         return boosting_of_many(train, test, seed)
     known, others, is_category = columns_to_boost(train, test, MOST_LEVELS)
@@ -73,6 +75,8 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 def boosting_of_many(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return scikit-learn's histogram boosting, of as many rows as its work allows."""
+    if not train.wants("boosting"):
+        return {}
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     kind, n_rounds, rate, n_trees, fewest = (

@@ -97,7 +97,9 @@ def boost(
             for leaf in range(n_grown):
                 first, second, _ = unpacked(totals[leaf])
                 value[node_of[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
-            add_tree(bins, is_category, work, value, scores[:, k])
+            if n_seen == n:
+                add_leaves(n_grown, work, value, scores, k)
+            add_tree(bins, is_category, work, value, scores, k, n if n_seen == n else 0)
 
 
 @kernel
@@ -143,8 +145,9 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
     for p in range(seen.shape[0]):
         order[p] = seen[p]
     start[0], stop[0], node_of[0], split_column[0] = 0, seen.shape[0], 0, -1
-    totals[0] = add_up(bins, n_bins, features, order, slopes, near, sums[0])
-    gain[0], column[0], to_left[0] = best_column(sums[0], totals[0], features, n_bins, is_category, ridge, min_rows)
+    totals[0] = total_of(order, 0, seen.shape[0], slopes, near)
+    add_up(bins, n_bins, features, order, 0, seen.shape[0], near, sums, 0)
+    gain[0], column[0], to_left[0] = best_column(sums, 0, totals[0], features, n_bins, is_category, ridge, min_rows)
     n_grown, n_nodes = 1, 1
     while n_grown < totals.shape[0]:
         leaf = 0
@@ -176,30 +179,43 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
         else:
             start[new], stop[new], node_of[new] = middle, stop[leaf], n_nodes + 1
             stop[leaf], node_of[leaf] = middle, n_nodes
-        totals[new] = add_up(bins, n_bins, features, order[start[new] : stop[new]], slopes, near, sums[new])
+        totals[new] = total_of(order, start[new], stop[new], slopes, near)
         totals[leaf] -= totals[new]
+        n_nodes += 2
+        n_grown += 1
+        if n_grown == totals.shape[0]:
+            break  # what the last leaves could be split by is of no use
+        add_up(bins, n_bins, features, order, start[new], stop[new], near, sums, new)
         for t in range(sums.shape[1]):
             for b in range(n_bins[features[t]]):
                 sums[leaf, t, b] -= sums[new, t, b]
         for each in (leaf, new):
             gain[each], column[each], to_left[each] = best_column(
-                sums[each], totals[each], features, n_bins, is_category, ridge, min_rows
+                sums, each, totals[each], features, n_bins, is_category, ridge, min_rows
             )
-        n_nodes += 2
-        n_grown += 1
     return n_grown
 
 
 @kernel
-def add_tree(bins, is_category, work, value, scores):
-    """Add the value of the leaf that each row is in to its score."""
+def add_leaves(n_grown, work, value, scores, k):
+    """Add the value of each leaf to the scores of the rows that it was grown to."""
+    order, start, stop, node_of = work[1], work[5], work[6], work[7]
+    for leaf in range(n_grown):
+        of_leaf = value[node_of[leaf]]
+        for p in range(start[leaf], stop[leaf]):
+            scores[order[p], k] += of_leaf
+
+
+@kernel
+def add_tree(bins, is_category, work, value, scores, k, first):
+    """Add the value of the leaf that each row is in to its score, from some row on."""
     split_column, split_left, child = work[11:]
-    for i in range(scores.shape[0]):
+    for i in range(first, scores.shape[0]):
         node = 0
         while split_column[node] >= 0:
             j = split_column[node]
             node = child[node] + (0 if goes_left(split_left[node], bins[j, i], is_category[j]) else 1)
-        scores[i] += value[node]
+        scores[i, k] += value[node]
 
 
 @kernel
@@ -265,34 +281,78 @@ def softmax_rows(scores, probability):
 
 
 @kernel
-def add_up(bins, n_bins, features, rows, slopes, near, sums):
-    """Add up the derivatives of rows, in each bin of the columns drawn, and return them for all."""
+def total_of(order, start, stop, slopes, near):
+    """Add up the derivatives of the rows of a leaf, and put them next to each other."""
     total = 0
-    for p in range(rows.shape[0]):
-        near[p] = slopes[rows[p]]
-        total += near[p]
-    for t in range(sums.shape[0]):
-        of_column, cells = bins[features[t]], sums[t]
-        cells[: n_bins[features[t]]] = 0
-        for p in range(np.uint64(rows.shape[0])):
-            cells[of_column[rows[p]]] += near[p]
+    for p in range(start, stop):
+        near[p - start] = slopes[order[p]]
+        total += near[p - start]
     return total
 
 
 @kernel
-def best_column(sums, total, features, n_bins, is_category, ridge, min_rows):
+def add_up(bins, n_bins, features, order, start, stop, near, sums, leaf):
+    """Add up the derivatives of the rows of a leaf in each bin of the columns drawn."""
+    for t in range(sums.shape[1]):
+        f = features[t]
+        for b in range(n_bins[f]):
+            sums[leaf, t, b] = 0
+        for p in range(np.uint64(stop - start)):
+            sums[leaf, t, bins[f, order[start + p]]] += near[p]
+
+
+@kernel
+def best_column(sums, leaf, total, features, n_bins, is_category, ridge, min_rows):
     """Return the gain of a leaf's best split, its column, and the bins that go to the left; 0 where there is none."""
     best, column, left = 1e-9, -1, np.uint64(0)
-    order = np.arange(MOST_BINS)
     if total & MOST_SEEN >= 2 * min_rows:
-        for t in range(sums.shape[0]):
+        for t in range(sums.shape[1]):
             f = features[t]
-            cells = sums[t, : n_bins[f]]
-            by_mean = order_by_mean(cells, total) if is_category[f] else order
-            gain, bins = best_split(cells, total, by_mean, is_category[f], ridge, min_rows)
+            if is_category[f]:
+                gain, bins = best_levels(sums[leaf, t, : n_bins[f]], total, ridge, min_rows)
+            else:
+                gain, bins = best_cut(sums, leaf, t, n_bins[f], total, ridge, min_rows)
             if gain > best:
                 best, column, left = gain, f, bins
     return (best if column >= 0 else 0.0), column, left
+
+
+@kernel
+def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
+    """Find the best split of a leaf by a number; return its gain and the bins that go to the left.
+
+    Derivatives stay in the units of the words, and so does the ridge penalty: powers of 2, which round nothing.
+    """
+    g, h, n = np.float64(total >> 35), np.float64((total >> 13) & 0x3FFFFF) + 2.0 * ridge * _SECOND, total & MOST_SEEN
+    ridge *= _SECOND
+    of_leaf = g * g / (h - ridge)
+    best, cut, gaps = of_leaf, 0, 0
+    has_gaps = sums[leaf, t, 0] != 0
+    # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
+    for case in range(2 if has_gaps else 1):
+        sum_of_left = 0
+        for b in range(np.uint64(case), np.uint64(n_bins)):
+            sum_of_left += sums[leaf, t, b]
+            n_left = sum_of_left & MOST_SEEN
+            if n_left < min_rows:
+                continue
+            if n - n_left < min_rows:
+                break
+            g_left = np.float64(sum_of_left >> 35)
+            of_left = np.float64((sum_of_left >> 13) & 0x3FFFFF) + ridge
+            of_right, g_right = h - of_left, g - g_left
+            gain = g_left * g_left * of_right + g_right * g_right * of_left
+            # a division for the best ones alone; an empty bin has the gain of the one before, up to rounding
+            if gain > best * of_left * of_right and sums[leaf, t, b] != 0:
+                best, cut = gain / (of_left * of_right), np.int64(b)
+                gaps = MOST_BINS if case == 0 and has_gaps else 0
+    left = np.uint64(gaps | cut)
+    if cut > 0:  # bins between that no row is in go with the nearer side: other rows may be there
+        above = cut + 1
+        while sums[leaf, t, above] == 0:
+            above += 1
+        left += np.uint64((above - cut - 1) // 2)
+    return (best - of_leaf) * (_SECOND / (_FIRST * _FIRST)), left
 
 
 @kernel
@@ -313,34 +373,25 @@ def order_by_mean(cells, total):
 
 
 @kernel
-def best_split(cells, total, order, is_category, ridge, min_rows):
-    """Find the bins that go to the left in the best split of a leaf by one column; return its gain and those bins."""
+def best_levels(cells, total, ridge, min_rows):
+    """Find the best split of a leaf by a category; return its gain and the bins that go to the left."""
     g, h, n = unpacked(total)
     of_leaf = g**2 / (h + ridge)
-    best, best_left, cut = of_leaf, np.uint64(0), 0
-    # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
-    for case in range(1 if is_category or cells[0] == 0 else 2):
-        sum_of_left, left = 0, np.uint64(0)
-        gaps = np.uint64(MOST_BINS if case == 0 and cells[0] != 0 else 0)
-        for p in range(case, cells.shape[0]):
-            b = order[p]
-            if cells[b] == 0:
-                continue
-            sum_of_left += cells[b]
-            left = left | np.uint64(1) << np.uint64(b) if is_category else gaps | np.uint64(b)
-            n_left = sum_of_left & MOST_SEEN
-            if n - n_left < min_rows:
-                break
-            if n_left < min_rows:
-                continue
-            g_left, h_left, _ = unpacked(sum_of_left)
-            of_left, of_right = h_left + ridge, h - h_left + ridge
-            gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
-            if gain > best * of_left * of_right:  # a division for the best ones alone
-                best, best_left, cut = gain / (of_left * of_right), left, b
-    if cut > 0 and not is_category:  # bins between that no row is in go with the nearer side: other rows may be there
-        above = cut + 1
-        while cells[above] == 0:
-            above += 1
-        best_left += np.uint64((above - cut - 1) // 2)
+    best, best_left = of_leaf, np.uint64(0)
+    sum_of_left, left = 0, np.uint64(0)
+    for b in order_by_mean(cells, total):
+        if cells[b] == 0:
+            continue
+        sum_of_left += cells[b]
+        left |= np.uint64(1) << np.uint64(b)
+        n_left = sum_of_left & MOST_SEEN
+        if n - n_left < min_rows:
+            break
+        if n_left < min_rows:
+            continue
+        g_left, h_left, _ = unpacked(sum_of_left)
+        of_left, of_right = h_left + ridge, h - h_left + ridge
+        gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
+        if gain > best * of_left * of_right:
+            best, best_left = gain / (of_left * of_right), left
     return best - of_leaf, best_left

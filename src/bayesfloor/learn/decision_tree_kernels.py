@@ -11,23 +11,15 @@ from bayesfloor.runtime.hash_kernels import GOLDEN
 from bayesfloor.runtime.hash_kernels import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
 
+#: Rows up to which it is faster to go through them than to halve them.
+SHORT = 16
+
 
 @kernel
 def next_random(state):
     """Advance a splitmix64 generator of one word and return a number in [0, 1)."""
     state[0] += GOLDEN
     return np.float64(mix64(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@kernel(fastmath={"nnan", "nsz"})
-def lowest_and_highest(values, n):
-    """Return the extremes of the first n values."""
-    low = values[0]
-    high = values[0]
-    for p in range(np.uint64(n)):
-        low = min(low, values[p])
-        high = max(high, values[p])
-    return low, high
 
 
 @kernel
@@ -68,6 +60,13 @@ def sums_up_to(values, targets, weights, start, stop, cut):
 def end_of_stretch(codes, order, start, stop):
     """Return where the rows of the class of the first row end, among rows that stand class by class."""
     label = codes[order[start]]
+    if codes[order[stop - 1]] == label:
+        return stop
+    if stop - start <= SHORT:
+        start += 1
+        while codes[order[start]] == label:
+            start += 1
+        return start
     start += 1
     while start < stop:
         middle = (start + stop) >> 1
@@ -76,17 +75,6 @@ def end_of_stretch(codes, order, start, stop):
         else:
             stop = middle
     return start
-
-
-@kernel
-def add_mean(codes, targets, weight, order, start, stop, mean):
-    """Add the mean target of the rows of a node to that of a test row."""
-    mass = 0.0
-    for p in range(start, stop):
-        mass += weight[order[p]]
-    for p in range(start, stop):
-        row = order[p]
-        mean[codes[row]] += weight[row] * targets[row] / mass
 
 
 @kernel
@@ -119,14 +107,33 @@ def add_shares(gains, importance):
 
 
 @kernel
-def nodes_of(point, feature, threshold, child, first, last, min_rows):
-    """Return the leaf that a point falls into, and the last node on the way with so many rows."""
-    node, large = np.int64(0), np.int64(0)
-    while feature[node] >= 0:
-        node = np.int64(child[node]) + (0 if point[feature[node]] <= threshold[node] else 1)
-        if last[node] - first[node] >= min_rows:
-            large = node
-    return node, large
+def add_means(test, feature, threshold, child, first, last, min_rows, codes, targets, weight, is_counted, order, means):
+    """Add what a tree says of the test rows: in the leaf of each, and in the last node above it with so many rows."""
+    # One body, although it has two ideas: to hand on a dozen arrays for each row takes longer than a short node.
+    for i in range(test.shape[0]):
+        node, large = np.int64(0), np.int64(0)
+        while feature[node] >= 0:
+            node = np.int64(child[node]) + (0 if test[i, feature[node]] <= threshold[node] else 1)
+            if last[node] - first[node] >= min_rows:
+                large = node
+        for kind in range(means.shape[0]):
+            start, stop = np.int64(first[node]), np.int64(last[node])
+            if not is_counted:
+                mass = 0.0
+                for p in range(start, stop):
+                    mass += weight[order[p]]
+                for p in range(start, stop):
+                    row = order[p]
+                    means[kind, i, codes[row]] += weight[row] * targets[row] / mass
+            else:
+                share = 1.0 / (stop - start)
+                while feature[node] < 0 and start < stop:  # the rows of a leaf still stand class by class
+                    end = end_of_stretch(codes, order, start, stop)
+                    means[kind, i, codes[order[start]]] += share * (end - start)
+                    start = end
+                for p in range(start, stop):
+                    means[kind, i, codes[order[p]]] += share
+            node = large
 
 
 @kernel
@@ -144,8 +151,7 @@ def grow_trees(
     min_rows,
     state,
     features,
-    deep,
-    shallow,
+    means,
     importance,
 ):
     """Grow trees one after the other, and add up what their leaves say of the test rows.
@@ -172,10 +178,9 @@ def grow_trees(
         State of the random draws; goes on where the last call left it.
     features : ndarray of shape (d,)
         The features, in the order of the last draws: part of that state.
-    deep : ndarray of shape (n_test, n_targets)
-        Means of the targets are added here: in the leaf of a row.
-    shallow : ndarray of shape (n_test or 0, n_targets)
-        The same, in the last node above it of `min_rows` rows; nothing where this is empty.
+    means : ndarray of shape (1 or 2, n_test, n_targets)
+        Means of the targets are added here: in the leaf of a row and, behind them, in the last node above it of
+        `min_rows` rows.
     importance : ndarray of shape (d,)
         Falls in squared error in nodes of twice `min_rows` rows are added here, as shares of each tree's.
 
@@ -187,7 +192,7 @@ def grow_trees(
     """
     # One body, although it is long: each part of the loop over nodes would take a dozen of its arrays and counters.
     d, n = columns.shape
-    n_targets = deep.shape[1]
+    n_targets = means.shape[2]
     most = 2 * (n // min_leaf) + 3
     feature = np.empty(most, np.int32)
     threshold = np.empty(most, columns.dtype)
@@ -264,10 +269,12 @@ def grow_trees(
                 features[pick] = features[drawn]
                 features[drawn] = f
                 drawn += 1
-                column = columns[f]
+                low = high = columns[f, order[start]]
                 for q in range(np.uint64(n_seen)):
-                    values[q] = column[order[start + q * stride]]
-                low, high = lowest_and_highest(values, n_seen)
+                    value = columns[f, order[start + q * stride]]
+                    values[q] = value
+                    low = min(low, value)
+                    high = max(high, value)
                 if not low < high:
                     if stride == 1:
                         # The first places hold what is constant; no node but those below this one moves it from there.
@@ -315,8 +322,6 @@ def grow_trees(
                 n_waiting += 1
             n_nodes += 2
         add_shares(gains, importance)
-        for i in range(test.shape[0]):
-            leaf, large = nodes_of(test[i], feature, threshold, child, first, last, min_rows)
-            add_mean(codes, targets, weight, order, first[leaf], last[leaf], deep[i])
-            if shallow.shape[0] > 0:
-                add_mean(codes, targets, weight, order, first[large], last[large], shallow[i])
+        add_means(
+            test, feature, threshold, child, first, last, min_rows, codes, targets, weight, is_counted, order, means
+        )

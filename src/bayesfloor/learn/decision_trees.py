@@ -82,19 +82,18 @@ def grow_ensemble(
     codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
     weight = train.weights
     targets = np.ones(len(codes)) if train.n_classes else train.y
-    deep, importance = np.zeros((len(test), n_targets)), np.zeros(d)
-    shallow = np.zeros((len(test) if min_rows > 1 else 0, n_targets))
+    means, importance = np.zeros((2 if min_rows > 1 else 1, len(test), n_targets)), np.zeros(d)
     state, features = np.array([seed], np.uint64), np.arange(d)
     for first in range(0, n_trees, TREES_AT_ONCE):
         train.check()
         grow_trees(
             columns, codes, targets, weight, is_counted, others,
             min(TREES_AT_ONCE, n_trees - first), n_tries, n_looked_at, min_leaf, min_rows,
-            state, features, deep, shallow, importance,
+            state, features, means, importance,
         )  # fmt: skip
     if not importance.max() > 0:
         importance[:] = 1.0
-    deep, shallow = (train.within(found / n_trees, 0.0) for found in (deep, shallow if min_rows > 1 else deep))
+    deep, shallow = (train.within(found / n_trees, 0.0) for found in (means[0], means[-1]))
     return Grown(deep, shallow, importance / importance.max())
 
 

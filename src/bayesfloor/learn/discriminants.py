@@ -16,21 +16,25 @@ WIDE, N_OF_WIDE = 256, 128
 
 def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the prior, LDA, QDA and naive Bayes."""
+    log_prior = np.log(train.prior)
+    return train.asked_for({
+        "prior": lambda: np.tile(train.prior, (len(test), 1)),
+        "LDA": lambda: linear_discriminant(*narrow(train, test)),
+        "QDA": lambda: softmax(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE)), axis=1),
+        "Gaussian naive Bayes": lambda: softmax(log_prior + _naive_scores(train, test), axis=1),
+    })  # fmt: skip
+
+
+def _naive_scores(train: Train, test: Floats) -> Floats:
+    """Return log densities of Gaussians whose features are independent, up to a constant."""
     counts, n_features = train.counts, train.X.shape[1]
     means = class_means(train)
     residuals = train.X - means[train.codes]
     variances = (train.one_hot.T @ residuals**2 + 1e-3 * n_features) / (counts + 1e-3 * n_features)[:, None]
-    log_prior = np.log(train.prior)
-    naive = np.empty((len(test), train.n_classes))
+    scores = np.empty((len(test), train.n_classes))
     for k in range(train.n_classes):
-        naive[:, k] = -0.5 * (((test - means[k]) ** 2) / variances[k] + np.log(variances[k])).sum(axis=1)
-    narrow_train, narrow_test = narrow(train, test)
-    return {
-        "prior": np.tile(train.prior, (len(test), 1)),
-        "LDA": linear_discriminant(narrow_train, narrow_test),
-        "QDA": softmax(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE)), axis=1),
-        "Gaussian naive Bayes": softmax(log_prior + naive, axis=1),
-    }
+        scores[:, k] = -0.5 * (((test - means[k]) ** 2) / variances[k] + np.log(variances[k])).sum(axis=1)
+    return scores
 
 
 def class_means(train: Train) -> Floats:
@@ -104,9 +108,11 @@ def _quadratic_scores(train: Train, test: Floats) -> Floats:
 
 def clusters(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants of classes that are mixtures: of clusters with a common covariance."""
+    wanted = [n_clusters for n_clusters in N_CLUSTERS if train.wants(f"{n_clusters} clusters")]
+    if not wanted:
+        return {}
     train, test = narrow(train, test, WIDE, N_OF_WIDE)
-    rng = np.random.default_rng(seed)
-    return {f"{n_clusters} clusters": _mixture(train, test, n_clusters, rng) for n_clusters in N_CLUSTERS}
+    return {f"{n} clusters": _mixture(train, test, n, np.random.default_rng((seed, n))) for n in wanted}
 
 
 def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
@@ -150,7 +156,7 @@ MOST_ITERATIONS, FEWEST_ITERATIONS, NUMBERS_SEEN = 60, 40, 60_000_000
 
 def logistic(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return multinomial logistic regression with a ridge penalty."""
-    return {"logistic": fit_logistic(train.X, train, test)}
+    return train.asked_for({"logistic": lambda: fit_logistic(train.X, train, test)})
 
 
 def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:

@@ -78,7 +78,7 @@ CLASS_LEARNERS: dict[str, tuple[str, ...]] = {
 #: The same of numbers.
 NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
     "linear": ("mean", "ridge", "lasso", "quadratic ridge"),
-    "additive": ("additive, smooth", "additive, rough", "additive, pairs", "additive, levels"),
+    "additive": ("additive, smooth", "additive, pairs", "additive, rough", "additive, levels"),
     "neighbours": _NEIGHBOURS,
     "kernels": tuple(f"kernel ridge {width}" for width in NUMBER_WIDTHS),
     "gradients": ("kernel ridge, scaled by gradients", "kernel ridge, turned by gradients"),
@@ -148,6 +148,8 @@ def family_of(name: str, estimator: Any) -> Family:
     """Make a family of one of a scikit-learn classifier with ``predict_proba``, or of a regressor."""
 
     def learn(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+        if not train.wants(name):
+            return {}
         from sklearn.base import clone  # takes a second to load, and only learners of a caller need it
         from sklearn.utils.validation import has_fit_parameter
 

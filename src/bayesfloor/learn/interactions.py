@@ -87,6 +87,8 @@ class Packed(NamedTuple):
 
 def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return naive Bayes of the tables of pairs; trees and kernel ridge on the features of the best pairs."""
+    if not train.wants("pair tables", "pair trees", "pair kernel"):
+        return {}
     bins = quartile_bins(train.X, test)
     single = single_scores(bins, train)
     features = np.sort(np.argsort(-single, kind="stable")[:MOST_IN_PAIRS])
@@ -97,11 +99,11 @@ def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     strong = strong[np.argsort(-single[strong], kind="stable")[:N_SINGLES]]
     used = np.array(list(dict.fromkeys([*features[found].ravel(), *strong]))[:MOST_FEATURES], np.int64)
     few, others = _with_columns(train, test, used)
-    return {
-        "pair tables": _product_of_tables(bins, found, train),
-        "pair trees": grow_ensemble(few, others, seed, N_TREES).shallow,
-        "pair kernel": kernel_ridge(few, others, seed, (WIDTH,), N_LANDMARKS),
-    }
+    return train.asked_for({
+        "pair tables": lambda: _product_of_tables(bins, found, train),
+        "pair trees": lambda: grow_ensemble(few, others, seed, N_TREES).shallow,
+        "pair kernel": lambda: kernel_ridge(few, others, seed, (WIDTH,), N_LANDMARKS),
+    })  # fmt: skip
 
 
 def quartile_bins(X: Floats, test: Floats) -> Bins:
@@ -153,6 +155,8 @@ def pair_scores(bins: Bins, train: Train) -> Floats:
 
 def triples(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return naive Bayes of the tables of triples, and trees on their features."""
+    if not train.wants("triple tables", "triple trees"):
+        return {}
     bins, features = halves(train.X, test)
     single = single_scores(bins, train) if len(features) else np.zeros(0)
     kept = np.sort(np.argsort(-single, kind="stable")[:MOST_IN_TRIPLES])
@@ -160,10 +164,10 @@ def triples(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     found = best_sets(triple_scores(bins, train), _triples_of(len(features)), N_TRIPLES, 1)
     used = np.array(list(dict.fromkeys(features[found].ravel())), np.int64)
     few, others = _with_columns(train, test, used)
-    return {
-        "triple tables": _product_of_tables(bins, found, train),
-        "triple trees": grow_ensemble(few, others, seed, N_TREES).shallow,
-    }
+    return train.asked_for({
+        "triple tables": lambda: _product_of_tables(bins, found, train),
+        "triple trees": lambda: grow_ensemble(few, others, seed, N_TREES).shallow,
+    })  # fmt: skip
 
 
 def halves(X: Floats, test: Floats) -> tuple[Bins, Ints]:

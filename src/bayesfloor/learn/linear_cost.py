@@ -21,10 +21,10 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn.boosting import boosting_of_many
 from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
 from bayesfloor.learn.discriminants import gaussian, logistic
-from bayesfloor.learn.families import Family
+from bayesfloor.learn.families import CLASS_LEARNERS, Family
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
-from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
+from bayesfloor.learn.nearest import near_learners
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, components, narrow, share_a_unit
@@ -55,11 +55,20 @@ LANDMARK_ROWS = 200_000
 NETWORK_ROWS = 1_000_000
 
 
+#: The families of models with few parameters, their rows, and their learners.
+SIMPLE = (
+    (gaussian, GAUSSIAN_ROWS, CLASS_LEARNERS["gaussian"]),
+    (logistic, LOGISTIC_ROWS, CLASS_LEARNERS["logistic"]),
+)
+
+
 def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
     found: dict[str, Floats] = {}
     train = train.drawn_by_weight()
-    for family, n_rows in ((gaussian, GAUSSIAN_ROWS), (logistic, LOGISTIC_ROWS)):
+    for family, n_rows, names in SIMPLE:
+        if not train.wants(*names):
+            continue
         some = train.first(n_rows)
         sample, others = narrow(some._replace(X=some.X.astype(np.float64)), test.astype(np.float64))
         train.check()
@@ -98,31 +107,39 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
     n_rows = len(train.X) if n_rows is None else n_rows
     n_trees = int(np.clip(TREE_ROWS // n_rows, FEWEST_TREES, MOST_TREES))
     n_landmarks = int(np.clip((LANDMARK_WORK / n_rows) ** 0.5, FEWEST_LANDMARKS, MOST_LANDMARKS))
-    grown = _grow(train, test, n_trees, seed)
-    found = {"deep trees": grown.deep}
-    if train.table is not None:
+    found = {}
+    if train.table is not None and train.wants("deep trees of shares"):
         known, others = numbers_of_table(train, train.table)
         found["deep trees of shares"] = _grow(train._replace(X=known), others, n_trees, seed).deep
+    means, ridges = _near_names("scaled")
+    is_scaled = train.wants(*means, *ridges, "landmark ridge")
+    if not (is_scaled or train.wants("deep trees")):
+        return found
+    grown = _grow(train, test if train.wants("deep trees") else test[:0], n_trees, seed)
+    found = train.asked_for({"deep trees": lambda: grown.deep}) | found
+    if not is_scaled:
+        return found
     points, others = components(train.X, test, grown.importance)
     scaled = train._replace(X=points, table=None)
-    found |= {f"{name}, scaled": votes for name, votes in near_learners(scaled, others).items()}
-    return found | {"landmark ridge": kernel_ridge(scaled, others, seed, (LANDMARK_WIDTH,), n_landmarks)}
+    found |= near_learners(scaled, others, means, ridges, LOCAL_ROWS)
+    return found | train.asked_for(
+        {"landmark ridge": lambda: kernel_ridge(scaled, others, seed, (LANDMARK_WIDTH,), n_landmarks)}
+    )
 
 
 def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return neighbours and local ridge regression in the unit that columns share."""
+    means, ridges = _near_names("one unit")
+    if not train.wants(*means, *ridges):
+        return {}
     points, others = components(train.X, test, np.asarray(train.spread))
-    in_unit = train._replace(X=points, table=None)
-    return {f"{name}, one unit": votes for name, votes in near_learners(in_unit, others).items()}
+    return near_learners(train._replace(X=points, table=None), others, means, ridges, LOCAL_ROWS)
 
 
-def near_learners(train: Train, test: Floats) -> dict[str, Floats]:
-    """Return the votes of nearest rows, and kernel ridge regression of them."""
-    nearest = nearest_rows(train.X, test, LOCAL_ROWS, train.check)
-    found = {f"{k} neighbours": mean_of_nearest(train, nearest[:, :k]) for k in N_NEIGHBORS}
-    for width, penalty in LOCAL_FITS:
-        found[f"local ridge {width}"] = local_ridge(train, test, nearest, width, penalty)
-    return found
+def _near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
+    """Return the votes of nearest rows, and kernel ridge regressions of them, by their names in a space."""
+    means = {f"{k} neighbours, {space}": k for k in N_NEIGHBORS}
+    return means, {f"local ridge {width}, {space}": (width, penalty) for width, penalty in LOCAL_FITS}
 
 
 def _grow(train: Train, test: Floats, n_trees: int, seed: int) -> Grown:
@@ -153,6 +170,8 @@ def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
 
 def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
+    if not train.wants("landmark model"):
+        return {}
     train, effort, pool = train.first(LANDMARK_ROWS), EFFORTS["default"], WorkerPool(1)
     classes, codes = np.unique(train.codes, return_inverse=True)
     probability = np.tile(train.prior, (len(test), 1))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
-from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
+from bayesfloor.learn.nearest import LOCAL_PENALTY, LOCAL_WIDTH, near_learners
 from bayesfloor.learn.ridge import Landmarks, kernel_ridge
 from bayesfloor.learn.training_rows import Train, components, most_telling
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -18,6 +18,8 @@ from bayesfloor.runtime.arrays import Floats, Ints
 N_NEIGHBORS, MOST_ROWS = (5, 15, 50), 20_000
 #: Nearest rows that local ridge regression is fitted to.
 LOCAL_ROWS = 32
+#: Its width and its penalty.
+LOCAL_FIT = (LOCAL_WIDTH, LOCAL_PENALTY)
 #: Most landmarks, whose kernel is factorised for every width; for narrow kernels of classes: on letters, digits and
 #: pixels a third of the error goes with more of them.
 N_LANDMARKS, MANY_LANDMARKS = 300, 600
@@ -44,22 +46,22 @@ MOST_SCALED = 128
 def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return means of 5, 15 and 50 nearest rows; for classes also kernel ridge regression of them."""
     train = train.first(MOST_ROWS)
-    nearest = nearest_rows(train.X, test, max(N_NEIGHBORS), train.check)
-    found = {f"{k} neighbours": mean_of_nearest(train, nearest[:, :k]) for k in N_NEIGHBORS}
-    if train.n_classes and train.X.shape[1] <= MANY_COLUMNS:
-        found["local ridge"] = local_ridge(train, test, nearest[:, :LOCAL_ROWS])
-    return found
+    means = {f"{k} neighbours": k for k in N_NEIGHBORS}
+    has_ridge = train.n_classes > 0 and train.X.shape[1] <= MANY_COLUMNS
+    return near_learners(train, test, means, {"local ridge": LOCAL_FIT} if has_ridge else {}, LOCAL_ROWS)
 
 
 def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return kernel ridge regression at several widths."""
+    """Return kernel ridge regression at several widths; the landmarks of a wide kernel are the first of the others."""
     n_narrow = MANY_LANDMARKS if train.X.shape[1] <= MANY_COLUMNS else N_LANDMARKS
-    plan = [(NARROW, n_narrow), ((WIDE,), N_LANDMARKS)] if train.n_classes else [(NUMBER_WIDTHS, N_LANDMARKS)]
-    found = {}
-    for widths, n_landmarks in plan:
-        space = Landmarks(train, seed, n_landmarks)
-        for width in widths:
-            predicted = space.fit(width).predict(test)
+    of_width = {**dict.fromkeys(NARROW, n_narrow), WIDE: N_LANDMARKS}
+    if not train.n_classes:
+        of_width = dict.fromkeys(NUMBER_WIDTHS, N_LANDMARKS)
+    space, found = None, {}
+    for width, n_landmarks in of_width.items():
+        if train.wants(f"kernel ridge {width}"):
+            space = Landmarks(train, seed, max(of_width.values())) if space is None else space
+            predicted = space.fit(width, n_landmarks).predict(test)
             found[f"kernel ridge {width}"] = train.within(predicted, 0.5 / (len(train.X) + 1.0))
     return found
 
@@ -69,39 +71,39 @@ def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
     The edge of an image is nearly constant; standardised, its noise counts as much as the middle.
     """
+    of_kernel, of_mean, of_ridge = "kernel ridge, one unit", "5 neighbours, one unit", "local ridge, one unit"
+    if not train.wants(of_kernel, of_mean, of_ridge):
+        return {}
+    found = {}
     points, others = components(train.X, test, np.broadcast_to(train.spread, test.shape[1]))
     in_unit = train._replace(X=points, table=None)
-    width, n_landmarks = (NARROW[1], MANY_LANDMARKS) if train.n_classes else (NUMBER_WIDTHS[1], N_LANDMARKS)
-    found = {"kernel ridge, one unit": kernel_ridge(in_unit, others, seed, (width,), n_landmarks)}
-    in_unit = in_unit.first(MOST_ROWS)
-    nearest = nearest_rows(in_unit.X, others, LOCAL_ROWS, train.check)
-    found["5 neighbours, one unit"] = mean_of_nearest(in_unit, nearest[:, :5])
-    if train.n_classes:
-        found["local ridge, one unit"] = local_ridge(in_unit, others, nearest)
-    return found
+    if train.wants(of_kernel):
+        width, n_landmarks = (NARROW[1], MANY_LANDMARKS) if train.n_classes else (NUMBER_WIDTHS[1], N_LANDMARKS)
+        found[of_kernel] = kernel_ridge(in_unit, others, seed, (width,), n_landmarks)
+    ridges = {of_ridge: LOCAL_FIT} if train.n_classes else {}
+    return found | near_learners(in_unit.first(MOST_ROWS), others, {of_mean: 5}, ridges, LOCAL_ROWS)
 
 
 def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
-    n_trees = n_trees_for(train)
-    grown = grow_ensemble(train, test, seed, n_trees)
-    used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
-    scale = grown.importance[used]
-    scaled, others = train._replace(X=train.X[:, used] * scale, table=None), test[:, used] * scale
-    near = scaled.first(5 * MOST_ROWS)
-    nearest = nearest_rows(near.X, others, LOCAL_ROWS, train.check)
-    found = {
-        "trees": grown.shallow,
-        "deep trees": grown.deep,
-        "15 neighbours, scaled": mean_of_nearest(near, nearest[:, :15]),
-    }
-    if train.n_classes:
-        found["local ridge, scaled"] = local_ridge(near, others, nearest)
-    widths = SCALED_WIDTHS if train.n_classes else SCALED_NUMBER_WIDTHS
-    found["kernel ridge, scaled"] = kernel_ridge(scaled, others, seed, widths, N_LANDMARKS)
-    if train.table is not None and not train.n_classes:
+    of_trees, of_means = ("trees", "deep trees"), "trees of means"
+    of_mean, of_ridge, of_kernel = "15 neighbours, scaled", "local ridge, scaled", "kernel ridge, scaled"
+    n_trees, found = n_trees_for(train), {}
+    if train.wants(*of_trees, of_mean, of_ridge, of_kernel):
+        grown = grow_ensemble(train, test if train.wants(*of_trees) else test[:0], seed, n_trees)
+        predicted = zip(of_trees, (grown.shallow, grown.deep), strict=True)
+        found = {name: mean for name, mean in predicted if train.wants(name)}
+        used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
+        scale = grown.importance[used]
+        scaled, others = train._replace(X=train.X[:, used] * scale, table=None), test[:, used] * scale
+        ridges = {of_ridge: LOCAL_FIT} if train.n_classes else {}
+        found |= near_learners(scaled.first(5 * MOST_ROWS), others, {of_mean: 15}, ridges, LOCAL_ROWS)
+        if train.wants(of_kernel):
+            widths = SCALED_WIDTHS if train.n_classes else SCALED_NUMBER_WIDTHS
+            found[of_kernel] = kernel_ridge(scaled, others, seed, widths, N_LANDMARKS)
+    if train.table is not None and not train.n_classes and train.wants(of_means):
         known, of_test = numbers_of_table(train, train.table)
-        found["trees of means"] = grow_ensemble(train._replace(X=known), of_test, seed, n_trees).shallow
+        found[of_means] = grow_ensemble(train._replace(X=known), of_test, seed, n_trees).shallow
     return found
 
 
@@ -117,17 +119,21 @@ def gradients(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     With M = mean of ∇f ∇f', points become M^½ x, or are scaled by the square roots of its diagonal: what does not
     change the prediction does not count as distance any more.
     """
+    is_turned = {"kernel ridge, scaled by gradients": False, "kernel ridge, turned by gradients": True}
+    wanted = [name for name in is_turned if train.wants(name)]
+    if not wanted:
+        return {}
     used: Ints = np.arange(train.X.shape[1])
     if len(used) > MOST_GRADIENTS:
         used = np.sort(most_telling(train)[:MOST_GRADIENTS])
     some, others = train._replace(X=train.X[:, used], table=None), test[:, used]
     first = _mean_slopes(some, np.eye(len(used)), seed)
     found = {}
-    for name, is_turned in (("kernel ridge, scaled by gradients", False), ("kernel ridge, turned by gradients", True)):
+    for name in wanted:
         products, turn = first, np.eye(len(used))
         for number in range(GRADIENT_ROUNDS):
             products = _mean_slopes(some, turn, seed) if number else products
-            if not is_turned:
+            if not is_turned[name]:
                 products = np.diag(np.diag(products))
             total = float(np.trace(products))
             if not total > 0:

@@ -1,5 +1,6 @@
 """Families of classes that look at one column at a time: as numbers in order, or as values without one."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,16 +26,31 @@ N_TREES, MIN_LEAF, MOST_SHARES = 100, 2, 64
 
 def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return naive Bayes of histograms, and LDA of normal scores."""
-    n, d = train.X.shape
+    if not train.wants("histogram naive Bayes", "LDA of ranks"):
+        return {}
     columns, others = np.ascontiguousarray(train.X.T), np.ascontiguousarray(test.T)
     ordered = np.sort(columns, axis=1)
-    cuts = quantile_cuts(ordered)
-    log_p = np.log(_prior_of(train, test))
+    return train.asked_for({
+        "histogram naive Bayes": lambda: softmax(_scores_of_bins(columns, others, ordered, train), axis=1),
+        "LDA of ranks": lambda: linear_discriminant(*narrow(*_normal_scores(columns, others, ordered, train))),
+    })  # fmt: skip
+
+
+def _scores_of_bins(columns: Floats, others: Floats, ordered: Floats, train: Train) -> Floats:
+    """Return logarithms of the classes' probabilities, up to a term of each row, by the bin of each feature."""
+    log_p = np.tile(np.log(train.prior), (others.shape[1], 1))
+    for column, of_test, cuts in zip(columns, others, quantile_cuts(ordered), strict=True):
+        table = log_ratios(np.searchsorted(cuts, column), len(cuts) + 1, train)
+        log_p += table[np.searchsorted(cuts, of_test)]
+    return log_p
+
+
+def _normal_scores(columns: Floats, others: Floats, ordered: Floats, train: Train) -> tuple[Train, Floats]:
+    """Return features whose ranks are those of normal variables."""
+    n = columns.shape[1]
     scores_train, scores_test = np.empty_like(columns), np.empty_like(others)
     ranks = ndtri((np.arange(n) + 0.5) / n)
-    for j in range(d):
-        bins, of_others = np.searchsorted(cuts[j], columns[j]), np.searchsorted(cuts[j], others[j])
-        log_p += log_ratios(bins, len(cuts[j]) + 1, train)[of_others]
+    for j in range(len(columns)):
         first = np.flatnonzero(np.concatenate([[True], ordered[j, 1:] > ordered[j, :-1]]))
         if len(first) <= 2:  # scores of two values are those values, standardised
             scores_train[j], scores_test[j] = columns[j], others[j]
@@ -44,10 +60,7 @@ def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         scores_train[j] = np.interp(columns[j], ordered[j, first], middle)
         scores_test[j] = np.interp(others[j], ordered[j, first], middle)
     points, rest = standardised(scores_train.T, scores_test.T)
-    return {
-        "histogram naive Bayes": softmax(log_p, axis=1),
-        "LDA of ranks": linear_discriminant(*narrow(Train(points, train.codes, train.n_classes), rest)),
-    }
+    return Train(points, train.codes, train.n_classes), rest
 
 
 def quantile_cuts(ordered: Floats) -> list[Floats]:
@@ -72,11 +85,6 @@ def is_nominal(X: Floats) -> Bools:
     return (n_values >= FEWEST_VALUES) & (n_values <= min(MOST_VALUES, len(X) // ROWS_OF_VALUE))
 
 
-def _prior_of(train: Train, test: Floats) -> Floats:
-    """Return the shares of the classes, for each row."""
-    return np.tile(train.prior, (len(test), 1))
-
-
 class Values(NamedTuple):
     """A column whose values are taken for names.
 
@@ -98,6 +106,9 @@ class Values(NamedTuple):
 
 def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return naive Bayes and logistic regression of values, and randomised trees of the classes' shares in each."""
+    names = "value naive Bayes", "value logistic", "trees of shares"
+    if not train.wants(*names):
+        return {}
     if train.table is not None:
         known, others, is_value = train.table
     else:
@@ -106,18 +117,29 @@ def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     if train.table is None:
         columns = [column for column in columns if column.score > 0]
         if not columns:
-            return dict.fromkeys(("value naive Bayes", "value logistic", "trees of shares"), _prior_of(train, test))
-    log_p = np.log(_prior_of(train, test))
+            prior = np.tile(train.prior, (len(test), 1))
+            return train.asked_for(dict.fromkeys(names, lambda: prior))
+    by_score = sorted(columns, key=lambda column: -column.score)
+    predicts = (_naive_bayes_of_values, _logistic_of_values, partial(_trees_of_shares, seed=seed))
+    given = (columns, by_score, by_score)
+    return train.asked_for({
+        name: partial(predict, some, train, test) for name, predict, some in zip(names, predicts, given, strict=True)
+    })  # fmt: skip
+
+
+def _naive_bayes_of_values(columns: list[Values], train: Train, test: Floats) -> Floats:
+    """Return naive Bayes of values; one that no training row has says nothing."""
+    log_p = np.tile(np.log(train.prior), (len(test), 1))
     for column in columns:
         log_p += np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])[column.test]
-    columns.sort(key=lambda column: -column.score)
+    return softmax(log_p, axis=1)
+
+
+def _trees_of_shares(columns: list[Values], train: Train, test: Floats, seed: int) -> Floats:
+    """Return randomised trees of the classes' shares in each value."""
     table = _with_values(columns, train, test) if train.table is None else train.table
     known, others = numbers_of_table(train, table)
-    return {
-        "value naive Bayes": softmax(log_p, axis=1),
-        "value logistic": _logistic_of_values(columns, train, test),
-        "trees of shares": grow_ensemble(train._replace(X=known), others, seed, N_TREES, MIN_LEAF).deep,
-    }
+    return grow_ensemble(train._replace(X=known), others, seed, N_TREES, MIN_LEAF).deep
 
 
 def _values_of(known: Floats, others: Floats, train: Train) -> Values:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.learn.nearest_kernels import keep_nearest
+from bayesfloor.learn.nearest_kernels import fit_nearest, keep_nearest
 from bayesfloor.learn.training_rows import Train, never_stop, single, typical_distance
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -16,8 +16,8 @@ LOCAL_WIDTH, LOCAL_PENALTY = 0.5, 0.01
 LEAST = 1e-3
 #: Least weight of a row in local ridge regression.
 LIGHTEST = 1e-6
-#: Rows whose distances tell the median, and test rows that are fitted at once.
-LOCAL_SAMPLE, LOCAL_BLOCK = 500, 64
+#: Rows whose distances tell the median, and test rows between two checks for cancellation.
+LOCAL_SAMPLE, LOCAL_BLOCK = 500, 1024
 #: Test rows and training rows in a block of distances, which stays in the cache.
 NEAR_TESTS, NEAR_ROWS = 256, 2048
 
@@ -62,6 +62,39 @@ def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
     return totals / mass[:, np.newaxis]
 
 
+def near_learners(
+    train: Train, test: NDArray[Any], means: dict[str, int], ridges: dict[str, tuple[float, float]], n_local: int
+) -> dict[str, Floats]:
+    """Return what is asked for of means of nearest rows, and of kernel ridge regression of them.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with targets.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    means : dict of str to int
+        How many nearest rows there are in a mean, for each learner.
+    ridges : dict of str to (float, float)
+        Width and penalty of local ridge regression, for each learner.
+    n_local : int
+        Nearest rows that it is fitted to.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    means, ridges = ({name: own for name, own in some.items() if train.wants(name)} for some in (means, ridges))
+    n_nearest = max([0, *means.values(), *(n_local for _ in ridges)])
+    if not n_nearest:
+        return {}
+    nearest = nearest_rows(train.X, test, n_nearest, train.check)
+    found = {name: mean_of_nearest(train, nearest[:, :k]) for name, k in means.items()}
+    for name, (width, penalty) in ridges.items():
+        found[name] = local_ridge(train, test, nearest[:, :n_local], width, penalty)
+    return found
+
+
 def local_ridge(
     train: Train, test: NDArray[Any], nearest: Ints, width: float = LOCAL_WIDTH, penalty: float = LOCAL_PENALTY
 ) -> Floats:
@@ -85,29 +118,13 @@ def local_ridge(
     -------
     ndarray of shape (n_test, n_classes), or (n_test,) for numbers
     """
-    known, others, k = single(train.X), single(test), nearest.shape[1]
-    typical = typical_distance(known[:LOCAL_SAMPLE])
-    scale = np.float32(-0.5 / (width**2 * typical))
+    known, others, nearest = single(train.X), single(test), np.ascontiguousarray(nearest)
+    scale = np.float32(-0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE])))
     prior = train.prior.astype(np.float32)
-    predicted = np.empty((len(test), len(prior)))
+    targets, penalties = train.targets(kind=np.float32) - prior, penalty / np.maximum(train.weights, LIGHTEST)
+    predicted = np.empty((len(test), len(prior)), np.float32)
     for first in range(0, len(test), LOCAL_BLOCK):
         train.check()
         rows = slice(first, first + LOCAL_BLOCK)
-        points = known[nearest[rows]]
-        centre = points[:, :1].copy()  # not the test row, which may be so far that nothing else is left in float32
-        points -= centre
-        squares = np.einsum("bkd,bkd->bk", points, points)
-        between = points @ points.transpose(0, 2, 1)
-        between *= np.float32(-2.0)
-        between += squares[:, :, np.newaxis]
-        between += squares[:, np.newaxis]
-        np.maximum(between, 0.0, out=between)
-        points += centre - others[rows, np.newaxis]
-        squares = np.einsum("bkd,bkd->bk", points, points)
-        with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
-            kernel, to_test = np.exp(scale * between), np.exp(scale * squares)
-        added = penalty if train.weight is None else penalty / np.maximum(train.weight[nearest[rows]], LIGHTEST)
-        kernel[:, np.arange(k), np.arange(k)] += np.asarray(added, np.float32)
-        weights = np.linalg.solve(kernel, to_test[:, :, np.newaxis]).transpose(0, 2, 1)
-        predicted[rows] = (weights @ (train.targets(nearest[rows], np.float32) - prior))[:, 0] + prior
-    return train.within(predicted, LEAST)
+        fit_nearest(known, others[rows], nearest[rows], scale, single(penalties), targets, predicted[rows])
+    return train.within(np.asarray(predicted + prior, np.float64), LEAST)

@@ -1,5 +1,9 @@
-"""Kernels: the nearest of many rows."""
+"""Kernels: the nearest of many rows, and kernel ridge regression of them."""
 
+import numpy as np
+
+from bayesfloor.learn.landmarks.feature_kernels import ZERO, exp_of_row
+from bayesfloor.learn.landmarks.local_kernels import cholesky_solve
 from bayesfloor.runtime.kernels import kernel
 
 
@@ -30,3 +34,50 @@ def keep_nearest(distances, first, nearest, rows):
                 nearest[i, place] = distances[i, p]
                 rows[i, place] = first + p
                 farthest = nearest[i, k - 1]
+
+
+@kernel(fastmath=True)
+def fit_nearest(rows, tests, nearest, scale, penalties, targets, out):
+    """Regress targets on the nearest rows of each test row, by kernel ridge regression.
+
+    Parameters
+    ----------
+    rows, tests : ndarray of shape (n, d) and (n_test, d), float32
+        Rows with targets, and rows to predict.
+    nearest : ndarray of shape (n_test, k)
+        Nearest rows of each test row.
+    scale : float32
+        Of squared distances in the exponent of the kernel.
+    penalties : ndarray of shape (n,), float32
+        What is added to the diagonal of the kernel for each row.
+    targets : ndarray of shape (n, n_targets), float32
+        Targets of the rows.
+    out : ndarray of shape (n_test, n_targets), float32
+        Predictions.
+    """
+    n_test, k = nearest.shape
+    d = rows.shape[1]
+    points, matrix = np.empty((k, d), np.float32), np.empty((k, k), np.float32)
+    weights, bits = np.empty(k, np.float32), np.empty(k, np.int32)
+    powers = bits.view(np.float32)
+    for q in range(n_test):
+        for i in range(k):
+            square = ZERO
+            for c in range(d):
+                points[i, c] = rows[nearest[q, i], c]
+                square += (points[i, c] - tests[q, c]) ** 2
+            weights[i] = scale * square
+            for j in range(i):
+                square = ZERO
+                for c in range(d):
+                    square += (points[i, c] - points[j, c]) ** 2
+                matrix[i, j] = scale * square
+            exp_of_row(matrix[i], i, bits, powers)
+            matrix[i, i] = np.float32(1.0) + penalties[nearest[q, i]]
+        exp_of_row(weights, k, bits, powers)
+        cholesky_solve(matrix, k, weights)
+        for t in range(targets.shape[1]):
+            out[q, t] = ZERO
+        for i in range(k):
+            for t in range(targets.shape[1]):
+                out[q, t] += weights[i] * targets[nearest[q, i], t]

@@ -8,8 +8,8 @@ from scipy.special import softmax
 from bayesfloor.learn.training_rows import Singles, Train
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Units in each of the two hidden layers; half as many where columns are many.
-N_UNITS, MANY_COLUMNS = 96, 128
+#: Units in each of the two hidden layers; fewer where columns are many.
+N_UNITS, N_OF_MANY, MANY_COLUMNS = 64, 48, 128
 #: Rows of a step.
 BATCH = 64
 #: Step size of Adam at the start; it falls to 0 along a half cosine.
@@ -34,6 +34,8 @@ def is_mostly_binary(X: Floats) -> bool:
 
 def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return a network of two hidden layers, trained by Adam (Kingma and Ba 2015) in single precision."""
+    if not train.wants("network"):
+        return {}
     low, high = train.X.min(axis=0), train.X.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
     rows, others = ((side - low) / width for side in (train.X, np.clip(test, low - width, high + width)))
@@ -49,29 +51,39 @@ def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> F
     """Fit the network to rows and return probabilities of others."""
     rng = np.random.default_rng(seed)
     n, d = rows.shape
-    n_units = N_UNITS if d <= MANY_COLUMNS else N_UNITS // 2
+    n_units = N_UNITS if d <= MANY_COLUMNS else N_OF_MANY
     sizes = (d, n_units, n_units, train.n_classes)
     parameters, gradient = (np.zeros(sum((a + 1) * b for a, b in pairwise(sizes)), np.float32) for _ in range(2))
     layers, slopes = _layers_of(parameters, sizes), _layers_of(gradient, sizes)
     for layer in layers:  # weights that keep the variance from layer to layer (He et al. 2015)
         layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
-    mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
+    mean, square, change = (np.zeros_like(parameters) for _ in range(3))
     epochs = n_epochs(d)
     n_batches = max(n // BATCH, 1)
     step = 0
     for _ in range(epochs):
         train.check()
         order = rng.permutation(n)
+        shuffled, codes = rows[order], train.codes[order]
         for batch in range(n_batches):
-            chosen = order[batch::n_batches]
             step += 1
             size = 0.5 * STEP_SIZE * (1.0 + np.cos(np.pi * step / (epochs * n_batches)))
             size *= np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
-            _set_slopes(rows[chosen], train.codes[chosen], layers, slopes)
-            gradient += np.float32(PENALTY) * parameters
-            mean += np.float32(0.1) * (gradient - mean)
-            square += np.float32(0.001) * (gradient * gradient - square)
-            parameters -= np.float32(size) * mean / (np.sqrt(square) + np.float32(1e-8))
+            _set_slopes(shuffled[batch::n_batches], codes[batch::n_batches], layers, slopes)
+            np.multiply(parameters, np.float32(PENALTY), out=change)
+            gradient += change
+            mean *= np.float32(0.9)
+            np.multiply(gradient, np.float32(0.1), out=change)
+            mean += change
+            square *= np.float32(0.999)
+            gradient *= gradient
+            gradient *= np.float32(0.001)
+            square += gradient
+            np.sqrt(square, out=change)
+            change += np.float32(1e-8)
+            np.divide(mean, change, out=change)
+            change *= np.float32(size)
+            parameters -= change
     return softmax(_outputs(others, layers)[-1].astype(np.float64), axis=1)
 
 
@@ -85,7 +97,9 @@ def _outputs(rows: Singles, layers: list[Singles]) -> list[Singles]:
     """Return the rows, what each hidden layer makes of them, and the scores of the classes."""
     outputs = [rows]
     for layer in layers[:-1]:
-        outputs.append(np.maximum(outputs[-1] @ layer[:-1] + layer[-1], np.float32(0.0)))
+        output = outputs[-1] @ layer[:-1]
+        output += layer[-1]
+        outputs.append(np.maximum(output, np.float32(0.0), out=output))
     return [*outputs, outputs[-1] @ layers[-1][:-1] + layers[-1][-1]]
 
 
@@ -100,4 +114,5 @@ def _set_slopes(rows: Singles, codes: Ints, layers: list[Singles], slopes: list[
         np.matmul(outputs[number].T, error, out=slopes[number][:-1])
         error.sum(axis=0, out=slopes[number][-1])
         if number:
-            error = (error @ layers[number][:-1].T) * (outputs[number] > 0)
+            error = error @ layers[number][:-1].T
+            error *= outputs[number] > 0

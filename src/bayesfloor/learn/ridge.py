@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import dsyrk
 
+from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
 from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances
 from bayesfloor.runtime.arrays import Floats
 
@@ -36,6 +37,10 @@ MOST_LEVERAGE = 0.99
 PLATEAU = 1e-5
 #: Added to the diagonal of the landmarks' kernel.
 JITTER = 1e-6
+#: Landmarks that choose the penalty, as a share of all, and at the least.
+SHARE_CHOOSING, CHOOSING = 0.5, 100
+#: Penalties below so many rows are added to whitened products: beside those of the kernels they would be rounded off.
+LEAST_DIRECT = 1e-5
 #: Rows in a block of kernels, and distances between rows and landmarks that are kept from width to width.
 BLOCK, MOST_KEPT = 4096, 8_000_000
 
@@ -125,16 +130,26 @@ def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int, cost: 
     score : float
         Squared error by generalised cross-validation.
     """
+    penalty, score, s, axes = penalty_by_gcv(products, moments, total, n, cost)
+    return axes @ ((axes.T @ moments) / (s + penalty)[:, np.newaxis]), score
+
+
+def penalty_by_gcv(
+    products: Floats, moments: Floats, total: float, n: int, cost: float
+) -> tuple[float, float, Floats, Floats]:
+    """Return the penalty that generalised cross-validation chooses, its score, and the eigenpairs of the products.
+
+    Parameters are those of `solve_by_gcv`.
+    """
     kinds: tuple[Any, ...] = (np.float32, np.float64) if len(products) >= MANY_FEATURES else (np.float64,)
     for kind in kinds:
         s, axes = eigenpairs(products.astype(kind))
-        along = axes.T @ moments
-        scores, penalties = gcv_scores(s, (along**2).sum(axis=1), total, n, cost)
+        scores, penalties = gcv_scores(s, ((axes.T @ moments) ** 2).sum(axis=1), total, n, cost)
         best = int(scores.argmin())
         is_rounded = penalties < _ROUNDING_ERRORS * np.finfo(kind).eps * s[-1]
         if scores[is_rounded].min(initial=np.inf) > (1.0 + _NEAR_BEST) * scores[best]:
             break
-    return axes @ (along / (s + penalties[best])[:, np.newaxis]), float(scores[best])
+    return float(penalties[best]), float(scores[best]), s, axes
 
 
 def eigenpairs(products: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -266,7 +281,9 @@ class LandmarkFit(NamedTuple):
 def gaussian_kernel(distances: Singles, scale: float) -> Singles:
     """Return exp(scale · d²)."""
     with np.errstate(over="ignore", under="ignore"):  # what is farther than float32 holds has a kernel of 0
-        return np.exp(np.float32(scale) * distances)
+        kernels: Singles = np.float32(scale) * distances
+    fill_gaussians(kernels, np.zeros(len(kernels), np.float32), np.zeros(kernels.shape[1], np.float32), 0, kernels)
+    return kernels
 
 
 def gaussian_slopes(points: NDArray[F], landmarks: NDArray[F], weighted: NDArray[F], scale: float) -> NDArray[F]:
@@ -282,13 +299,49 @@ def landmark_factor(between: Floats, scale: float, jitter: float = JITTER) -> Fl
     Kernels of rows times its inverse are features of which a ridge penalty is that of the kernel's own space
     (Nyström's method).
     """
-    kernel = np.exp(scale * between)
+    return linalg.cholesky(_kernel_of(between, scale, jitter), lower=True, overwrite_a=True, check_finite=False)
+
+
+def _kernel_of(between: Floats, scale: float, jitter: float) -> Floats:
+    """Return the kernel of landmarks, with a jitter on its diagonal."""
+    kernel: Floats = np.exp(scale * between)
     kernel[np.diag_indices(len(kernel))] += jitter
-    return linalg.cholesky(kernel, lower=True, check_finite=False)
+    return kernel
+
+
+class _Sums(NamedTuple):
+    """What ridge regression on the kernels of landmarks needs to know of rows.
+
+    Attributes
+    ----------
+    scale : float
+        Of squared distances in the exponent.
+    products : ndarray of shape (m, m)
+        Products of centred kernels; the upper triangle is read.
+    moments : ndarray of shape (m, n_targets)
+        Products of kernels and centred targets.
+    centre : ndarray of shape (m,)
+        Mean kernels.
+    total : float
+        Sum of squares of the targets.
+    """
+
+    scale: float
+    products: Floats
+    moments: Floats
+    centre: Floats
+    total: float
+
+    def of_first(self, m: int) -> "_Sums":
+        """Return those of the first landmarks."""
+        return self._replace(products=self.products[:m, :m], moments=self.moments[:m], centre=self.centre[:m])
 
 
 class Landmarks:
     """Random landmarks among rows, and ridge regression of all rows on Gaussian kernels of them (Nyström's method).
+
+    The first of the landmarks choose the penalty, and the width where there are several: it takes a decomposition that
+    costs as much as all else. All of them then have one system of equations.
 
     Parameters
     ----------
@@ -312,9 +365,9 @@ class Landmarks:
         for first in range(0, len(self.train.X), BLOCK):
             yield squared_distances(single(self.train.X[first : first + BLOCK]), self.landmarks)
 
-    def fit(self, width: float) -> LandmarkFit:
-        """Fit ridge regression at a width, a share of the median distance."""
-        train, m = self.train, len(self.landmarks)
+    def _sums(self, width: float, m: int) -> _Sums:
+        """Go through the rows once, for the kernels of the first m landmarks."""
+        train = self.train
         scale = -0.5 / (width**2 * self.typical)
         mean, weight = train.mean, train.weight
         products, moments, sums = np.zeros((m, m)), np.zeros((m, len(mean))), np.zeros(m)
@@ -322,7 +375,7 @@ class Landmarks:
         for number, distances in enumerate(self._blocks() if self.kept is None else self.kept):
             train.check()
             rows = slice(number * BLOCK, number * BLOCK + len(distances))
-            kernels, targets = gaussian_kernel(distances, scale).astype(np.float64), train.targets(rows) - mean
+            kernels, targets = gaussian_kernel(distances[:, :m], scale).astype(np.float64), train.targets(rows) - mean
             if weight is not None:
                 root = np.sqrt(weight[rows])[:, np.newaxis]
                 sums += weight[rows] @ kernels
@@ -334,18 +387,60 @@ class Landmarks:
             moments += kernels.T @ targets
             total += float((targets**2).sum())
         centre = sums / train.weights.sum()
-        products += np.triu(products, 1).T - centre[:, np.newaxis] * sums
-        factor = landmark_factor(self.between, scale)
+        products -= centre[:, np.newaxis] * sums
+        return _Sums(scale, products, moments, centre, total)
+
+    def _chosen(self, sums: _Sums) -> tuple[float, float]:
+        """Return the penalty that generalised cross-validation chooses by the first landmarks, and its score."""
+        some = sums.of_first(_n_choosing(len(sums.centre)))
+        whitened, moments, _ = self._whitened(some)
+        return penalty_by_gcv(whitened, moments, some.total, len(self.train.X), _cost_of(self.train))[:2]
+
+    def _whitened(self, sums: _Sums) -> tuple[Floats, Floats, Floats]:
+        """Return products and moments of features whose penalty is that of the kernel's own space, and their factor."""
+        m = len(sums.centre)
+        factor = landmark_factor(self.between[:m, :m], sums.scale)
+        products = np.triu(sums.products) + np.triu(sums.products, 1).T
         for _ in range(2):
             products = linalg.solve_triangular(factor, products.T, lower=True, check_finite=False)
-        moments = linalg.solve_triangular(factor, moments, lower=True, check_finite=False)
-        solution, score = solve_by_gcv(products, moments, total, len(train.X), _cost_of(train))
-        solution = linalg.solve_triangular(factor, solution, lower=True, trans="T", check_finite=False)
-        return LandmarkFit(self.landmarks, scale, RidgeFit(solution, mean - centre @ solution, score))
+        return products, linalg.solve_triangular(factor, sums.moments, lower=True, check_finite=False), factor
+
+    def fit(self, width: float, n_landmarks: int | None = None) -> LandmarkFit:
+        """Fit ridge regression at a width, a share of the median distance; on the first of the landmarks, or on all."""
+        sums = self._sums(width, len(self.landmarks[:n_landmarks]))
+        penalty, score = self._chosen(sums)
+        m = len(sums.centre)
+        if penalty < LEAST_DIRECT * len(self.train.X):
+            products, moments, factor = self._whitened(sums)
+            products[np.diag_indices(m)] += penalty
+            solution = _solved(products, moments)
+            solution = linalg.solve_triangular(factor, solution, lower=True, trans="T", check_finite=False)
+        else:
+            system = _kernel_of(self.between[:m, :m], sums.scale, JITTER)
+            system *= penalty
+            system += sums.products
+            solution = _solved(system, sums.moments)
+        fit = RidgeFit(solution, self.train.mean - sums.centre @ solution, score)
+        return LandmarkFit(self.landmarks[:m], sums.scale, fit)
 
     def best(self, widths: tuple[float, ...]) -> LandmarkFit:
-        """Return the best fit at several widths, by generalised cross-validation."""
-        return min((self.fit(width) for width in widths), key=lambda fit: fit.fit.score)
+        """Return the fit at the best of several widths, by generalised cross-validation."""
+        if len(widths) == 1:
+            return self.fit(widths[0])
+        m = _n_choosing(len(self.landmarks))
+        return self.fit(min(widths, key=lambda width: self._chosen(self._sums(width, m))[1]))
+
+
+def _solved(system: Floats, moments: Floats) -> Floats:
+    """Solve a positive definite system, whose upper triangle is read and overwritten."""
+    factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
+    solution: Floats = linalg.cho_solve(factor, moments, check_finite=False)
+    return solution
+
+
+def _n_choosing(m: int) -> int:
+    """Return how many of m landmarks choose."""
+    return min(m, max(CHOOSING, round(SHARE_CHOOSING * m)))
 
 
 def kernel_ridge(train: Train, test: NDArray[Any], seed: int, widths: tuple[float, ...], n_landmarks: int) -> Floats:

@@ -1,6 +1,6 @@
 """What every learner starts from: standardised rows, their targets, distances, and categories as means of targets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -147,6 +147,10 @@ class Train(NamedTuple):
         """Tell whether predictions of any of these learners are asked for."""
         return self.wanted is None or not self.wanted.isdisjoint(learners)
 
+    def asked_for(self, learners: Mapping[str, Callable[[], Floats]]) -> dict[str, Floats]:
+        """Return the predictions that are asked for, from functions that make them."""
+        return {name: predict() for name, predict in learners.items() if self.wants(name)}
+
     def first(self, n: int) -> "Train":
         """Return a sample of the rows, without their table."""
         weight = None if self.weight is None else self.weight[:n]
@@ -253,7 +257,7 @@ def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     """Return squared Euclidean distances; both sides are standardised, so the expanded form is accurate enough."""
-    distances: NDArray[F] = (A @ B.T) * -2.0
+    distances: NDArray[F] = (A * -2.0) @ B.T
     distances += (A**2).sum(axis=1)[:, None]
     distances += (B**2).sum(axis=1)
     return np.maximum(distances, 0.0, out=distances)

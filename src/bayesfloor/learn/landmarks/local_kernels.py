@@ -84,7 +84,7 @@ def assign_cells(rows: Any, centres: Any, cells: Any) -> None:
 
 
 @kernel(fastmath=True)
-def _cholesky_solve(matrix: Any, k: int, right: Any) -> None:
+def cholesky_solve(matrix: Any, k: int, right: Any) -> None:
     """Solve matrix x = right in place, for a symmetric positive definite matrix whose lower triangle is given."""
     for i in range(k):
         for j in range(i + 1):
@@ -161,7 +161,7 @@ def fit_locally(
             matrix[i, i] = np.float32(1.0 + penalty)
             weights[i] = distances[i] * scale
         exp_of_row(weights, n_used, bits, powers)
-        _cholesky_solve(matrix, n_used, weights)
+        cholesky_solve(matrix, n_used, weights)
         for t in range(targets.shape[1]):
             out[q, t] = ZERO
         for i in range(n_used):
