@@ -60,7 +60,8 @@ def start(tmp_path, monkeypatch):
     (package / "runtime").mkdir(parents=True)
     source = Path(kernels.__file__)
     (package / "runtime" / "kernels.py").write_text(source.read_text().replace("from bayesfloor.", "from tiny."))
-    shutil.copy(source.with_name("files.py"), package / "runtime")
+    for name in ("files.py", "kernel_compiler.py"):
+        shutil.copy(source.with_name(name), package / "runtime")
     (package / "__init__.py").touch()
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
@@ -219,6 +220,20 @@ def test_is_compiled_in_this_process_or_on_disk(home, start):
     assert is_compiled(again)
     shutil.rmtree(again.stats.cache_path)
     assert not is_compiled(again)
+
+
+def test_what_a_kernel_calls_is_kept_for_other_kernels(home, start):
+    outer = start()
+    assert outer(1) == 4
+    for path in files_of(outer):
+        path.unlink()
+    again = start()
+    inner = import_module("tiny.inner").inner
+    assert (again(1), hits(again), hits(inner)) == (4, 0, 1)
+    assert (inner(1), hits(inner)) == (2, 1)  # for Python it is compiled here
+    start()
+    inner = import_module("tiny.inner").inner
+    assert (inner(1), hits(inner)) == (2, 1)
 
 
 def test_recompile_takes_nothing_from_disk(home, start):

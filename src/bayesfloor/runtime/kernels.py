@@ -56,6 +56,13 @@ from numba.core.types import unliteral
 from numba.extending import typeof_impl
 
 from bayesfloor.runtime.files import write_whole
+from bayesfloor.runtime.kernel_compiler import (
+    Callee,
+    KernelCompiler,
+    compile_for_callers,
+    inside_kernel,
+    rebuilt_callee,
+)
 
 if sys.platform == "win32":
     import msvcrt
@@ -73,8 +80,10 @@ KEPT_FOLDERS = 4
 # Seconds since its last use before a folder may be removed: the processes that started then have loaded what they need.
 UNUSED_S = 3600.0
 
-# Seconds that plain versions may take in place of loading kernels, in a process.
-PLAIN_S_TO_LOAD = 0.5
+# Seconds that plain versions may take in place of loading kernels, in a process. Most of it is the first of them.
+PLAIN_S_TO_LOAD, PLAIN_S_TO_LOAD_ONE = 0.5, 0.03
+# Seconds that the plain version of one kernel may take in place of compiling it, in a process.
+PLAIN_S_TO_COMPILE_ONE = 1.0
 # Seconds that they may take in place of compiling kernels: in one go, and over all starts, which is about half as long
 # as it takes to compile them.
 PLAIN_S_AT_ONCE, PLAIN_S_IN_ALL = 4.0, 20.0
@@ -91,7 +100,14 @@ _plainly: ContextVar[bool | None] = ContextVar("plainly", default=None)
 _KERNELS: list[Any] = []
 
 
-def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, **options: Any) -> Any:
+def kernel(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    plain: Any = None,
+    plain_seconds: Callable[..., float] | None = None,
+    **options: Any,
+) -> Any:
     """Compile a function on its first call, without the interpreter's lock, and keep the machine code on disk.
 
     Parameters
@@ -101,6 +117,9 @@ def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, 
     plain : callable, True or None, default=None
         The version for `spare_compilation`, which gives the same result to the last bit; True for the function itself,
         where the interpreter is fast enough. None: there is none.
+    plain_seconds : callable or None, default=None
+        Returns how long that version takes, roughly, for the same arguments; a call outside `spare_compilation` then
+        runs it while that takes less, over all calls, than to load or to compile this one kernel. None: it does not.
     **options
         Further options of ``numba.njit``.
 
@@ -110,8 +129,8 @@ def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, 
         The kernel. With NUMBA_DISABLE_JIT, the function as it is.
     """
     if function is None:
-        return lambda decorated: kernel(decorated, plain=plain, **options)
-    dispatcher = numba.njit(nogil=True, **options)(function)
+        return lambda decorated: kernel(decorated, plain=plain, plain_seconds=plain_seconds, **options)
+    dispatcher = numba.njit(nogil=True, pipeline_class=KernelCompiler, **options)(function)
     if dispatcher is function:  # NUMBA_DISABLE_JIT
         return function
     template_of = dispatcher.get_call_template
@@ -124,8 +143,11 @@ def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, 
     folder, source = cache_folder(), _source_elsewhere(function)
     if folder is not None and source is not None:
         _cache_in(dispatcher, KernelCache(function, folder, source))
+    compile_for_callers(dispatcher)
     _KERNELS.append(dispatcher)
-    return dispatcher if plain is None else KernelWithPlain(dispatcher, function if plain is True else plain)
+    if plain is None:
+        return dispatcher
+    return KernelWithPlain(dispatcher, function if plain is True else plain, plain_seconds)
 
 
 def _source_elsewhere(function: Callable[..., Any]) -> str | None:
@@ -158,18 +180,37 @@ class KernelWithPlain:
         The kernel. Other kernels call this one.
     plain : callable
         What runs in its place inside `plainly`.
+    seconds : callable or None
+        As `plain_seconds` of `kernel`.
     """
 
-    def __init__(self, compiled: Any, plain: Callable[..., Any]) -> None:
-        self.compiled, self.plain = compiled, plain
+    def __init__(self, compiled: Any, plain: Callable[..., Any], seconds: Callable[..., float] | None) -> None:
+        self.compiled, self.plain, self.seconds = compiled, plain, seconds
+        self._spent = 0.0
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the kernel, or its plain version."""
-        return self.plain(*arguments) if _plainly.get() else self.compiled(*arguments)
+        if (decided := _plainly.get()) is not None or self.seconds is None:
+            return self.plain(*arguments) if decided else self.compiled(*arguments)
+        if self._spent + self.seconds(*arguments) > self._budget():
+            return self.compiled(*arguments)
+        start = time.monotonic()
+        try:
+            return self.plain(*arguments)
+        finally:
+            self._spent += time.monotonic() - start
+
+    def _budget(self) -> float:
+        """Return the seconds that the plain version may take in this process."""
+        if self.compiled.overloads:
+            return 0.0
+        if not is_compiled(self.compiled):
+            return PLAIN_S_TO_COMPILE_ONE
+        return PLAIN_S_TO_LOAD_ONE if KernelCache.was_used else PLAIN_S_TO_LOAD
 
     def __getattr__(self, name: str) -> Any:
         # numba looks at options of a function before it inlines it, and at the function
-        if name in ("compiled", "plain"):  # while it is being copied
+        if name in ("compiled", "plain", "seconds"):  # while it is being copied
             raise AttributeError(name)
         return getattr(self.compiled, name)
 
@@ -285,6 +326,9 @@ class KernelCache(NullCache):
         Source that the machine code depends on and the folder's name does not know.
     """
 
+    #: Whether a kernel was loaded or compiled in this process.
+    was_used = False
+
     def __init__(self, function: Callable[..., Any], folder: Path, source: str) -> None:
         module = function.__module__.partition(".")[2]
         name = re.sub(r"[<>]", "", f"{module}.{function.__qualname__}")
@@ -322,9 +366,9 @@ class KernelCache(NullCache):
         CompileResult or None
             None where there is none that can be used.
         """
+        KernelCache.was_used = True
         target_context.refresh()  # the machine code refers to what is registered here
-        key = self._key(sig, target_context.codegen())
-        path = self._path(key)
+        path = self._path(sig, target_context.codegen(), for_kernels=inside_kernel())
         pickled = kept(path)
         if pickled is None:
             _announce()
@@ -336,6 +380,8 @@ class KernelCache(NullCache):
         saved_sig, reduced = pickle.loads(pickled)
         if saved_sig != sig:  # two types can have the same name
             return None
+        if inside_kernel():
+            return rebuilt_callee(target_context, reduced)
         return CompileResult._rebuild(target_context, *reduced)  # type: ignore[no-untyped-call]
 
     def save_overload(self, sig: Any, cres: Any) -> None:
@@ -351,7 +397,7 @@ class KernelCache(NullCache):
         if cres.lifted or cres.library.has_dynamic_globals:
             raise TypeError(f"kernel {self._stem} refers to an object that exists in this process only")
         pickled = dumps((sig, cres._reduce()))  # type: ignore[no-untyped-call]
-        path = self._path(self._key(sig, cres.codegen))
+        path = self._path(sig, cres.codegen, for_kernels=isinstance(cres.entry_point, Callee))
         keep(path, pickled)
         self._unlock(path)
 
@@ -386,11 +432,9 @@ class KernelCache(NullCache):
                 path.with_suffix(".lock").unlink()
             lock.close()
 
-    def _key(self, sig: Any, codegen: Any) -> str:
-        """Return what machine code depends on beside this package: types, processor, checks of indices, source."""
-        return repr((sig, codegen.magic_tuple(), _OPTIONS.BOUNDSCHECK, self._source))
-
-    def _path(self, key: str) -> Path:
+    def _path(self, sig: Any, codegen: Any, *, for_kernels: bool) -> Path:
+        """Return the file for what code depends on beside this package: types, processor, checks, source, caller."""
+        key = repr((sig, codegen.magic_tuple(), _OPTIONS.BOUNDSCHECK, self._source, for_kernels))
         return self._folder / f"{self._stem}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.bin"
 
 
