@@ -5,8 +5,10 @@ compile. Importing it anew stands for another start of Python.
 """
 
 import ast
+import copy
 import errno
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -186,6 +188,15 @@ def test_all_that_kernels_of_the_library_depend_on_is_looked_at():
 
 def test_sources_in_a_zip_file_are_not_cached(tmp_path):
     assert kernel_cache.folder_name(tmp_path / "library.zip" / "tiny") is None
+
+
+def test_a_kernel_looks_like_its_function_and_is_sent_by_name(home, start):
+    outer = start()
+    assert (outer.__name__, outer.__module__) == ("outer", "tiny.outer")
+    assert pickle.loads(pickle.dumps(outer)) is outer
+    assert copy.copy(outer) is outer
+    with pytest.raises(AttributeError):
+        outer.unknown  # noqa: B018
 
 
 def test_options_are_those_of_numba_and_its_settings_stay(home, start):
@@ -574,6 +585,39 @@ def test_plain_kernels_call_plain_ones(home, start_with_plain):
         with kernels.plainly(False), kernels.spare_compilation(0.0, outer):
             assert (caller(1), kernels.is_plain()) == (2, False)
     assert caller(1) == 2
+
+
+ONE_OF_ITS_OWN = """from tiny.runtime.kernels import kernel
+
+seconds = 0.1
+
+
+@kernel(plain=lambda x: "plain", plain_seconds=lambda x: seconds)
+def outer(x):
+    return x + 1
+
+
+@kernel
+def another(x):
+    return x + 2
+"""
+
+
+def test_a_kernel_that_knows_how_long_its_plain_version_takes_decides_for_itself(home, start, tmp_path):
+    (tmp_path / "source" / "tiny" / "outer.py").write_text(ONE_OF_ITS_OWN)
+    outer = start()
+    assert [outer(1), outer(1)] == ["plain", "plain"]
+    sys.modules["tiny.outer"].seconds = 2.0  # longer than to compile it
+    assert outer(1) == 2
+    sys.modules["tiny.outer"].seconds = 0.1
+    assert outer(1) == 2  # now that it is there
+    outer = start()
+    assert outer(1) == "plain"  # to load the first kernel of a process takes longer
+    sys.modules["tiny.outer"].another(1)
+    assert outer(1) == 2  # to load another one does not
+    kernels = sys.modules["tiny.runtime.kernels"]
+    with kernels.plainly():
+        assert outer(1) == "plain"
 
 
 def test_kernels_that_were_never_called_are_named(home, start_with_plain):

@@ -45,7 +45,9 @@ def _bits_of_classes(words, starts):
 
 def _information(cells, n_log_n):
     """Return G of each table of cells, (n_tables, n_classes, n_cells)."""
-    terms = np.concatenate([n_log_n[cells].reshape(len(cells), -1), -n_log_n[cells.sum(axis=1)]], axis=1)
+    n_tables, n_classes, n_cells = cells.shape
+    of_classes = n_log_n[cells].reshape(n_tables, n_classes * n_cells)
+    terms = np.concatenate([of_classes, -n_log_n[cells.sum(axis=1)]], axis=1)
     return np.cumsum(terms, axis=1)[:, -1]  # one term after the other
 
 

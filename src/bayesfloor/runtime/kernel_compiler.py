@@ -79,7 +79,7 @@ class CalleeLibrary(JITCodeLibrary):
     def from_bitcode(cls, codegen: Any, state: tuple[str, str, bytes]) -> "CalleeLibrary":
         """Return a library that was serialised; its code has been optimised."""
         name, _, bitcode = state
-        library = cls(codegen, name)  # type: ignore[no-untyped-call]
+        library = cls(codegen, name)
         library._final_module = binding.parse_bitcode(bitcode)
         library._finalize_final_module()
         return library
