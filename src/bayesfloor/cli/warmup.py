@@ -126,13 +126,15 @@ def _boosting() -> None:
     import numpy as np
 
     from bayesfloor.learn.boosting import boosting
-    from bayesfloor.learn.landmarks.efforts import EFFORTS
-    from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.training_rows import Train
-    from bayesfloor.runtime.threads import WorkerPool
 
     X, y = _sample(90, 4)
     boosting(Train(X, y, 3), X[:10], 0)
+    # after boosting, which a report needs first
+    from bayesfloor.learn.landmarks.efforts import EFFORTS
+    from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
+    from bayesfloor.runtime.threads import WorkerPool
+
     rows = order_rows(X, y, np.ones(len(y)), 0, None, EFFORTS["default"])
     fit_model(rows, 3, EFFORTS["default"], 0, WorkerPool(1))
 
