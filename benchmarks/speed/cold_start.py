@@ -23,7 +23,7 @@ COMMANDS = {
     "report wine": ["report", "wine", "--out", "wine.html"],
     "floor wine --fast": ["floor", "wine", "--fast"],
     "report digits": ["report", "digits", "--out", "digits.html"],
-    "--help": ["--help"],
+    "help": ["--help"],
 }
 
 
