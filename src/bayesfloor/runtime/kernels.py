@@ -28,7 +28,7 @@ from bayesfloor.runtime.kernel_cache import PACKAGE, KernelFiles, cache_folder, 
 # Seconds that plain versions may take in place of loading kernels, in a process. Most of it is the first of them.
 PLAIN_S_TO_LOAD, PLAIN_S_TO_LOAD_ONE = 0.5, 0.03
 # Seconds that the plain version of one kernel may take in place of compiling it, in a process.
-PLAIN_S_TO_COMPILE_ONE = 1.0
+PLAIN_S_TO_COMPILE_ONE = 0.3
 # Seconds that they may take in place of compiling kernels: in one go, and over all starts, which is about half as long
 # as it takes to compile them.
 PLAIN_S_AT_ONCE, PLAIN_S_IN_ALL = 4.0, 20.0

@@ -138,9 +138,15 @@ def to_residuals(scores: Any, codes: Any, weight: Any) -> float:
         The weighted sum of the logarithmic loss.
     """
     to_probabilities(scores)
-    rows = np.arange(len(scores))
-    own = scores[rows, codes]
-    loss = -np.log(np.maximum(own, LEAST_PROBABILITY)).astype(np.float64) @ weight
-    scores[rows, codes] = own - ONE
-    scores *= weight[:, np.newaxis]
-    return float(loss)
+    return _to_residuals(scores, codes, weight)
+
+
+@kernel(fastmath=True)
+def _to_residuals(probabilities: Any, codes: Any, weight: Any) -> float:
+    loss = 0.0
+    for i in range(len(probabilities)):
+        loss -= weight[i] * np.log(max(probabilities[i, codes[i]], LEAST_PROBABILITY))
+        probabilities[i, codes[i]] -= ONE
+        for k in range(probabilities.shape[1]):
+            probabilities[i, k] *= weight[i]
+    return loss
