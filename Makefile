@@ -9,7 +9,7 @@ DOCS_VENV := .venv-docs
 LOWEST_VENV := .venv-lowest
 DIST_VENV := .venv-dist
 ASV_VENV := .venv-asv
-# what is imported is compiled to bytecode then; to compile all packages would take longer than to install them
+# to compile all packages to bytecode would take longer than to install them: .ci/compile_bytecode.py takes those needed
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=:all: --no-compile
 # Without bytecode each start of a command takes 2 s longer, and the suite has hundreds of them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -116,6 +116,7 @@ $(BENCH_VENV)/created $(DOCS_VENV)/created $(LOWEST_VENV)/created $(DIST_VENV)/c
 
 $(VENV)/installed: $(VENV)/created pyproject.toml
 	@$(VENV)/bin/python $(PIP_INSTALL) --editable .
+	@$(VENV)/bin/python .ci/compile_bytecode.py
 	@touch $@
 
 $(VENV)/installed-test: $(VENV)/created pyproject.toml
@@ -124,6 +125,7 @@ $(VENV)/installed-test: $(VENV)/created pyproject.toml
 	  echo "MLflow and skore cannot be installed here: their tests will be skipped." >&2
 	@$(VENV)/bin/python $(PIP_INSTALL) torch==2.13.0 || \
 	  echo "PyTorch cannot be installed here: the tests of the GPU engine will be skipped." >&2
+	@$(VENV)/bin/python .ci/compile_bytecode.py
 	@touch $(VENV)/installed $@
 
 # uv finds the lowest versions of what pyproject.toml names; --upgrade has it look again at what is installed already.

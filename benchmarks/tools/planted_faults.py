@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from bayesfloor.runtime.kernels import kernel_sources
+from bayesfloor.runtime.kernel_cache import kernel_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "bayesfloor"

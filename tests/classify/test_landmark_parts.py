@@ -11,12 +11,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
-from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
+from bayesfloor.learn.landmarks.feature_kernels import fill_rules, to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.fitting import order_rows
 from bayesfloor.learn.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit_stack_weights, store_rows
 from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import RowSums
+from bayesfloor.runtime.kernels import plainly
 from bayesfloor.runtime.threads import WorkerPool
 
 
@@ -68,6 +69,20 @@ def test_far_rows_have_kernels_of_zero_and_no_nan():
     made = feature_map.features(far)
     assert np.isfinite(made).all()
     assert np.abs(made[:, feature_map.kernel_columns]).max() < 1e-30
+
+
+def test_plain_rules_are_those_of_the_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4)).astype(np.float32)
+    columns, cuts = rng.integers(0, 4, 6), X[:6, 0].copy()  # values equal to a cut among them
+    first, second = rng.integers(0, 6, (2, 9))
+    found = {}
+    for plain in (True, False):
+        found[plain] = np.full((50, 12), -1.0, np.float32)
+        with plainly(plain):
+            fill_rules(X, columns, cuts, first, second, 0.3, 2, found[plain])
+    np.testing.assert_array_equal(found[True], found[False])
+    assert set(np.unique(found[True])) == {np.float32(-1.0), np.float32(0.0), np.float32(0.3)}
 
 
 def test_probabilities_and_residuals():

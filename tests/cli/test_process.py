@@ -41,6 +41,20 @@ def test_commands_do_not_wait_for_scikit_learn(tmp_path):
     assert (tmp_path / "iris.html").stat().st_size < 500_000
 
 
+def test_the_fast_floor_of_a_small_table_loads_no_compiler_and_no_library_that_it_does_not_need(tmp_path):
+    """numba alone takes as long to load as the answer takes; a small table runs the plain versions of kernels."""
+    unused = ("numba", "llvmlite", "sklearn", "pandas", "polars", "jinja2", "matplotlib")
+    unused += ("scipy.stats", "scipy.optimize", "scipy.interpolate", "scipy.integrate")
+    script = (
+        "import sys\nfrom bayesfloor.cli import main\n"
+        "assert main(['floor', 'iris', '--fast']) == 0\n"
+        f"print('loaded', sorted({{*{unused!r}}} & sys.modules.keys()))"
+    )
+    for _ in range(2):  # the data set is kept after the first time
+        answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded []"
+
+
 def test_there_is_a_script():
     root = Path(__file__).resolve().parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

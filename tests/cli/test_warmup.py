@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bayesfloor.cli import main, warmup
-from bayesfloor.runtime import kernels
+from bayesfloor.runtime import kernel_cache
 
 #: Kernels that only a device calls.
 OF_DEVICES = {"bayesfloor.forest.sweep.bound_kernels.bound_along"}
@@ -42,7 +42,7 @@ def test_part_that_fails(monkeypatch, capsys):
 
 
 def test_without_a_folder(monkeypatch, capsys):
-    monkeypatch.setattr(kernels, "cache_folder", lambda: None)
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: None)
     assert main(["warmup"]) == 4
     assert "cannot be kept here" in capsys.readouterr().err
 

@@ -20,6 +20,7 @@ from bayesfloor.learn.interactions import (
     triples,
 )
 from bayesfloor.learn.training_rows import Train
+from bayesfloor.runtime.kernels import plainly
 
 
 def information(cells, codes):
@@ -49,6 +50,21 @@ def mixed(n=150, n_classes=4, seed=0):
     )
     codes = rng.integers(0, n_classes, n)
     return X.astype(float), np.where(codes == 2, 0, codes)
+
+
+@pytest.mark.parametrize("numbers_at_a_time", [2**21, 1000])
+def test_plain_versions_agree_to_the_last_bit(numbers_at_a_time, monkeypatch):
+    monkeypatch.setattr("bayesfloor.learn.interaction_kernels.PLAIN_NUMBERS", numbers_at_a_time)
+    for n, n_classes in ((150, 4), (700, 3), (3, 2)):
+        X, codes = mixed(n, n_classes)
+        X = np.hstack([X, np.random.default_rng(1).standard_normal((n, 3))])
+        train, halved = Train(X, codes, n_classes), halves(X, X)[0]
+        found = {}
+        for plain in (True, False):
+            with plainly(plain):
+                found[plain] = pair_scores(quartile_bins(X, X), train), triple_scores(halved, train)
+        for one, other in zip(found[True], found[False], strict=True):
+            assert_array_equal(one, other)
 
 
 def test_pairs_as_counted_cell_by_cell():

@@ -1,12 +1,14 @@
 """Where machine code is kept, that it is never stale, and that a start never fails for want of a cache.
 
-A small package with a copy of `kernels.py` stands for the library, whose own kernels take a minute to compile.
-Importing it anew stands for another start of Python.
+A small package with copies of `kernels.py` and its parts stands for the library, whose own kernels take a minute to
+compile. Importing it anew stands for another start of Python.
 """
 
 import ast
+import copy
 import errno
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -14,14 +16,14 @@ import sys
 import time
 import warnings
 import zipfile
-from importlib import import_module, invalidate_caches
+from importlib import import_module, invalidate_caches, metadata
 from pathlib import Path
 from types import SimpleNamespace
 
 import numba
 import pytest
 
-from bayesfloor.runtime import kernels
+from bayesfloor.runtime import kernel_cache, kernels
 
 INNER = "from tiny.runtime.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
 OUTER = """from tiny.inner import inner
@@ -37,7 +39,7 @@ def outer(x):
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A home directory, and a folder for temporary files, of this test alone."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     for variable in ("HOME", "USERPROFILE", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(tmp_path / "home"))
@@ -58,9 +60,9 @@ def start(tmp_path, monkeypatch):
     """Return a function that imports the small package anew and returns its kernel."""
     package = tmp_path / "source" / "tiny"
     (package / "runtime").mkdir(parents=True)
-    source = Path(kernels.__file__)
-    (package / "runtime" / "kernels.py").write_text(source.read_text().replace("from bayesfloor.", "from tiny."))
-    shutil.copy(source.with_name("files.py"), package / "runtime")
+    for name in ("files.py", "kernel_cache.py", "kernel_compiler.py", "kernels.py"):
+        text = Path(kernels.__file__).with_name(name).read_text()
+        (package / "runtime" / name).write_text(text.replace("from bayesfloor.", "from tiny."))
     (package / "__init__.py").touch()
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
@@ -148,31 +150,32 @@ def test_a_kernel_without_a_source_is_not_kept(home, start):
 def test_folder_is_named_by_version_and_by_what_kernels_depend_on(home, start, tmp_path, monkeypatch):
     start()
     package = tmp_path / "source" / "tiny"
-    name = kernels.folder_name(package)
+    name = kernel_cache.folder_name(package)
     assert name.startswith("source-")
+    versions = {name: metadata.version(name) for name in kernel_cache.COMPILERS}
     with monkeypatch.context() as patched:
-        patched.setattr("importlib.metadata.version", {"tiny": "1.0"}.get)
-        assert kernels.folder_name(package) == name.replace("source", "1.0")
+        patched.setattr("importlib.metadata.version", (versions | {"tiny": "1.0"}).get)
+        assert kernel_cache.folder_name(package) == name.replace("source", "1.0")
     (package / "command_line.py").write_text("x = 1\n")
-    assert kernels.folder_name(package) == name
+    assert kernel_cache.folder_name(package) == name
     (package / "outer.py").write_text("from tiny.constants import SEVEN\n" + OUTER)
-    with_import = kernels.folder_name(package)
+    with_import = kernel_cache.folder_name(package)
     (package / "constants.py").write_text("SEVEN = 7\n")
-    with_seven = kernels.folder_name(package)
+    with_seven = kernel_cache.folder_name(package)
     (package / "constants.py").write_text("SEVEN = 8\n")
-    with_eight = kernels.folder_name(package)
-    monkeypatch.setattr(numba, "__version__", "0")
-    assert len({name, with_import, with_seven, with_eight, kernels.folder_name(package)}) == 5
+    with_eight = kernel_cache.folder_name(package)
+    monkeypatch.setattr("importlib.metadata.version", (versions | {"numba": "0", "tiny": "source"}).get)
+    assert len({name, with_import, with_seven, with_eight, kernel_cache.folder_name(package)}) == 5
 
 
 def test_all_that_kernels_of_the_library_depend_on_is_looked_at():
-    found = kernels.kernel_sources(kernels.PACKAGE)
-    modules = {".".join(["bayesfloor", *p.relative_to(kernels.PACKAGE).with_suffix("").parts]) for p in found}
+    found = kernel_cache.kernel_sources(kernel_cache.PACKAGE)
+    modules = {".".join(["bayesfloor", *p.relative_to(kernel_cache.PACKAGE).with_suffix("").parts]) for p in found}
     assert "bayesfloor.forest.order.kruskal_kernels" in modules
-    for path in kernels.PACKAGE.rglob("*.py"):
+    for path in kernel_cache.PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         # nothing is compiled past the one decorator
-        assert path == Path(kernels.__file__) or not re.search(r"(?<!triton\.)\bn?jit\b", text)
+        assert path.name in ("kernels.py", "kernel_compiler.py") or not re.search(r"(?<!triton\.)\bn?jit\b", text)
         assert not re.search(r"@(\w+\.)?kernel\b", text) or path in found
     for text in found.values():
         for node in ast.parse(text).body:
@@ -184,7 +187,16 @@ def test_all_that_kernels_of_the_library_depend_on_is_looked_at():
 
 
 def test_sources_in_a_zip_file_are_not_cached(tmp_path):
-    assert kernels.folder_name(tmp_path / "library.zip" / "tiny") is None
+    assert kernel_cache.folder_name(tmp_path / "library.zip" / "tiny") is None
+
+
+def test_a_kernel_looks_like_its_function_and_is_sent_by_name(home, start):
+    outer = start()
+    assert (outer.__name__, outer.__module__) == ("outer", "tiny.outer")
+    assert pickle.loads(pickle.dumps(outer)) is outer
+    assert copy.copy(outer) is outer
+    with pytest.raises(AttributeError):
+        outer.unknown  # noqa: B018
 
 
 def test_options_are_those_of_numba_and_its_settings_stay(home, start):
@@ -194,12 +206,13 @@ def test_options_are_those_of_numba_and_its_settings_stay(home, start):
     plain, inlined = kernels.kernel(add), kernels.kernel(inline="always", fastmath={"contract"})(add)
     assert plain.targetoptions == numba.njit(nogil=True)(add).targetoptions
     assert inlined.targetoptions == {**plain.targetoptions, "inline": "always", "fastmath": {"contract"}}
-    start()
-    assert numba.config.CACHE_DIR == ""
+    folder = numba.config.CACHE_DIR
+    start()(1)
+    assert folder == numba.config.CACHE_DIR
 
 
 def test_without_compilation(home, start, monkeypatch):
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     outer = start()
     assert outer(1) == 4
     assert not hasattr(outer, "stats")
@@ -221,6 +234,20 @@ def test_is_compiled_in_this_process_or_on_disk(home, start):
     assert not is_compiled(again)
 
 
+def test_what_a_kernel_calls_is_kept_for_other_kernels(home, start):
+    outer = start()
+    assert outer(1) == 4
+    for path in files_of(outer):
+        path.unlink()
+    again = start()
+    inner = import_module("tiny.inner").inner
+    assert (again(1), hits(again), hits(inner)) == (4, 0, 1)
+    assert (inner(1), hits(inner)) == (2, 1)  # for Python it is compiled here
+    start()
+    inner = import_module("tiny.inner").inner
+    assert (inner(1), hits(inner)) == (2, 1)
+
+
 def test_recompile_takes_nothing_from_disk(home, start):
     outer = start()
     outer(1)
@@ -230,7 +257,7 @@ def test_recompile_takes_nothing_from_disk(home, start):
 
 
 def test_folder_that_the_user_names_is_the_parent(home, start, tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "named"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
     assert start()(1) == 4
     assert [path.name for path in (tmp_path / "named").iterdir()] == ["tiny"]
     assert not home.exists()
@@ -262,7 +289,7 @@ def test_read_only_folder_with_kernels(home, start, capsys, monkeypatch):
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     outer = start()
-    monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "write_whole", lambda *_, **__: refuse())
+    monkeypatch.setattr(sys.modules["tiny.runtime.kernel_cache"], "write_whole", lambda *_, **__: refuse())
     assert (outer(1), hits(outer), capsys.readouterr().err) == (4, 1, "")
     assert outer(0.5) == 3.0  # is compiled, and cannot be kept
     (line,) = capsys.readouterr().err.splitlines()
@@ -371,7 +398,7 @@ def test_old_folders_are_removed(home, start):
     mine = parent / "notes"
     mine.mkdir()
     os.utime(mine, (0, 0))
-    start()
+    assert start().stats.cache_path == str(folder)
     # the new one and the latest three; the others were last used more than an hour ago
     assert {path.name for path in parent.iterdir()} == {folder.name, "notes", *(path.name for path in old[:3])}
 
@@ -429,7 +456,7 @@ def test_process_that_never_finishes_holds_nobody_up(home, start, tmp_path, monk
                 other.kill()
                 other.wait()
             outer = start()
-            monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "PATIENCE_S", patience)
+            monkeypatch.setattr(sys.modules["tiny.runtime.kernel_cache"], "PATIENCE_S", patience)
             assert (outer(1), hits(outer)) == (4, 0), end
             (path,) = files_of(outer)
             path.unlink()
@@ -459,7 +486,7 @@ def test_an_interrupted_compilation_holds_nobody_up(interrupt, home, start, monk
 
 @pytest.mark.skipif(os.name != "posix", reason="users and modes are those of POSIX")
 def test_others_may_read_what_is_kept_in_a_shared_folder(start, tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "shared"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "shared"))
     outer = start()
     outer(1)
     usual = tmp_path / "usual"
@@ -560,6 +587,39 @@ def test_plain_kernels_call_plain_ones(home, start_with_plain):
     assert caller(1) == 2
 
 
+ONE_OF_ITS_OWN = """from tiny.runtime.kernels import kernel
+
+seconds = 0.1
+
+
+@kernel(plain=lambda x: "plain", plain_seconds=lambda x: seconds)
+def outer(x):
+    return x + 1
+
+
+@kernel
+def another(x):
+    return x + 2
+"""
+
+
+def test_a_kernel_that_knows_how_long_its_plain_version_takes_decides_for_itself(home, start, tmp_path):
+    (tmp_path / "source" / "tiny" / "outer.py").write_text(ONE_OF_ITS_OWN)
+    outer = start()
+    assert [outer(1), outer(1)] == ["plain", "plain"]
+    sys.modules["tiny.outer"].seconds = 2.0  # longer than to compile it
+    assert outer(1) == 2
+    sys.modules["tiny.outer"].seconds = 0.1
+    assert outer(1) == 2  # now that it is there
+    outer = start()
+    assert outer(1) == "plain"  # to load the first kernel of a process takes longer
+    sys.modules["tiny.outer"].another(1)
+    assert outer(1) == 2  # to load another one does not
+    kernels = sys.modules["tiny.runtime.kernels"]
+    with kernels.plainly():
+        assert outer(1) == "plain"
+
+
 def test_kernels_that_were_never_called_are_named(home, start_with_plain):
     _, kernels = start_with_plain()
     assert kernels.never_called() == ["tiny.outer.caller", "tiny.outer.outer"]
@@ -569,16 +629,15 @@ def test_kernels_that_were_never_called_are_named(home, start_with_plain):
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere temporary folders are each user's own")
 def test_command_line_without_a_home(no_home, tmp_path):
-    table = tmp_path / "one_class.csv"
-    table.write_text("x,label\n1,a\n2,a\n3,a\n")
+    table = tmp_path / "two_classes.csv"
+    table.write_text("x,label\n1,a\n2,a\n3,a\n7,b\n8,b\n9,b\n")
     answer = subprocess.run(
-        [sys.executable, "-m", "bayesfloor", "floor", str(table), "--fast"],
+        [sys.executable, "-m", "bayesfloor", "floor", str(table), "--fast", "--json"],
         capture_output=True,
         text=True,
         env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
     )
-    warning, error = answer.stderr.splitlines()
-    assert warning.startswith("bayesfloor: warning: compiled kernels are kept in")
-    assert "needs two classes" in error
-    # bad data, and not 1, which says that a floor is too high
-    assert (answer.returncode, answer.stdout) == (3, "")
+    warnings = [line for line in answer.stderr.splitlines() if "warning" in line]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("bayesfloor: warning: compiled kernels are kept in")
+    assert (answer.returncode, answer.stdout[:1]) == (0, "{")

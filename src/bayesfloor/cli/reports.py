@@ -79,10 +79,11 @@ def report(
     check_model_options(given, files, needed=False)
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
-    task = check_metric_options(judged, options.task, target_value=target_value)
-    from bayesfloor.floor.learned.model_predictions import DECIDED
+    # at once: what is loaded next takes a second
+    with compiling_boosting(not judged.fast and options.task != "regression"):
+        task = check_metric_options(judged, options.task, target_value=target_value)
+        from bayesfloor.floor.learned.model_predictions import DECIDED
 
-    with compiling_boosting(not judged.fast and task != "regression"):
         table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast)

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import bayesfloor as bf
@@ -18,6 +18,10 @@ from bayesfloor.cli.output import say
 
 if TYPE_CHECKING:
     from bayesfloor.runtime.arrays import Floats, Ints
+
+
+#: The part that is compiled beside a report.
+BESIDE = "boosting"
 
 
 def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
@@ -42,7 +46,7 @@ def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
     bayesfloor warmup --jobs 1
     """
     from bayesfloor.cli.exits import UsageError
-    from bayesfloor.runtime.kernels import cache_folder
+    from bayesfloor.runtime.kernel_cache import cache_folder
     from bayesfloor.runtime.limits import check_n_jobs
 
     unknown = sorted(set(parts) - set(PARTS))
@@ -74,14 +78,14 @@ def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
 @contextmanager
 def compiling_boosting(wanted: bool = True) -> Iterator[None]:
     """Compile boosting in another process meanwhile, where that is worth it; it ends with the block."""
-    from bayesfloor.runtime.kernels import cache_folder
+    from bayesfloor.runtime.kernel_cache import cache_folder
     from bayesfloor.runtime.limits import check_n_jobs
 
     process = None
     if wanted and check_n_jobs(None) > 1 and cache_folder() is not None and not _boosting_is_compiled():
         nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         with suppress(OSError):  # no more processes: what is missing is compiled here
-            process = subprocess.Popen(_command("boosting"), **nowhere)
+            process = subprocess.Popen(_command(BESIDE), **nowhere)
     try:
         yield
     finally:
@@ -105,7 +109,8 @@ def compile_part(part: str) -> None:
     """Call what compiles the kernels of a part."""
     from bayesfloor.runtime import kernels
 
-    with kernels.plainly(False):
+    # beside a report, nothing is compiled that a small table runs plain; other parts compile it
+    with nullcontext() if part == BESIDE else kernels.plainly(False):
         PARTS[part]()
 
 
@@ -121,13 +126,15 @@ def _boosting() -> None:
     import numpy as np
 
     from bayesfloor.learn.boosting import boosting
-    from bayesfloor.learn.landmarks.efforts import EFFORTS
-    from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.training_rows import Train
-    from bayesfloor.runtime.threads import WorkerPool
 
     X, y = _sample(90, 4)
     boosting(Train(X, y, 3), X[:10], 0)
+    # after boosting, which a report needs first
+    from bayesfloor.learn.landmarks.efforts import EFFORTS
+    from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
+    from bayesfloor.runtime.threads import WorkerPool
+
     rows = order_rows(X, y, np.ones(len(y)), 0, None, EFFORTS["default"])
     fit_model(rows, 3, EFFORTS["default"], 0, WorkerPool(1))
 

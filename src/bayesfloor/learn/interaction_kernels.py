@@ -3,11 +3,20 @@
 The information of some features is G = sum of n_ck log(n_ck / n_c) over their cells c and the classes k. It is at most
 0, and 0 where every cell holds one class. Each bin of a feature is a row of bits, one bit for each training row; the
 rows of a class fill words of their own. So a count is the number of bits that two or three such rows share.
+
+The plain versions count with products of matrices of zeros and ones, which are exact, and add up in the same order.
 """
+
+from itertools import pairwise
 
 import numpy as np
 
 from bayesfloor.runtime.kernels import kernel
+
+#: Seconds of the plain versions: for each term of an information, and for each product of two bits.
+PLAIN_TERM_S, PLAIN_BIT_S = 2e-8, 1e-10
+#: Most numbers in an array of theirs.
+PLAIN_NUMBERS = 2**21
 
 
 @kernel
@@ -28,7 +37,45 @@ def count_common(one, other):
     return count
 
 
-@kernel
+def _bits_of_classes(words, starts):
+    """Return for each class the rows of bits as 0 and 1, which are counted without an error up to 2^24 rows."""
+    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1).astype(np.float32)
+    return [bits[:, 64 * start : 64 * stop] for start, stop in pairwise(starts)]
+
+
+def _information(cells, n_log_n):
+    """Return G of each table of cells, (n_tables, n_classes, n_cells)."""
+    n_tables, n_classes, n_cells = cells.shape
+    of_classes = n_log_n[cells].reshape(n_tables, n_classes * n_cells)
+    terms = np.concatenate([of_classes, -n_log_n[cells.sum(axis=1)]], axis=1)
+    return np.cumsum(terms, axis=1)[:, -1]  # one term after the other
+
+
+def _blocks(n, size):
+    """Cut n pairs of features into blocks in which arrays of so many numbers for each pair stay small."""
+    step = max(PLAIN_NUMBERS // max(size, 1), 1)
+    return [slice(first, first + step) for first in range(0, n, step)]
+
+
+def _pair_information(words, starts, first_bin, margins, n_log_n, information):
+    n_bins = np.diff(first_bin)
+    most = int(n_bins.max(initial=0))
+    # bins that a feature does not have are empty, and add nothing
+    has = np.arange(most) < n_bins[:, None]
+    place = np.where(has, first_bin[:-1, None] + np.arange(most), 0)
+    common = np.stack([bits @ bits.T for bits in _bits_of_classes(words, starts)]).astype(np.int64)
+    every_a, every_b = np.triu_indices(len(n_bins), 1)
+    for block in _blocks(len(every_a), most**2 * len(starts)):
+        a, b = every_a[block], every_b[block]
+        cells = common[:, place[a][:, :, None], place[b][:, None]] * (has[a][:, :, None] & has[b][:, None])
+        information[a, b] = _information(cells.reshape(*cells.shape[:2], -1).transpose(1, 0, 2), n_log_n)
+
+
+def _pair_seconds(words, starts, first_bin, margins, n_log_n, information):
+    return len(words) ** 2 * (PLAIN_TERM_S * len(starts) + PLAIN_BIT_S * 64 * words.shape[1])
+
+
+@kernel(plain=_pair_information, plain_seconds=_pair_seconds)
 def pair_information(words, starts, first_bin, margins, n_log_n, information):
     """Compute the information of every pair of features.
 
@@ -83,7 +130,36 @@ def pair_information(words, starts, first_bin, margins, n_log_n, information):
             information[a, b] = found
 
 
-@kernel
+def _triple_information(words, starts, counts, pairs, n_log_n, information):
+    d, classes = len(words), _bits_of_classes(words, starts)
+    every_a, every_b = np.triu_indices(d, 1)
+    place = 0
+    for block in _blocks(len(every_a), 64 * words.shape[1] + 8 * d * len(starts)):
+        abc = np.stack([(bits[every_a[block]] * bits[every_b[block]]) @ bits.T for bits in classes], axis=2)
+        row, c = np.nonzero(np.arange(d) > every_b[block, None])
+        abc = abc[row, c].astype(np.int64)
+        a, b = every_a[block][row], every_b[block][row]
+        ab, ac, bc = pairs[a, b], pairs[a, c], pairs[b, c]
+        of_a, of_b, of_c = pairs[a, a], pairs[b, b], pairs[c, c]
+        cells = (
+            abc,
+            ab - abc,
+            ac - abc,
+            bc - abc,
+            of_a - ab - ac + abc,
+            of_b - ab - bc + abc,
+            of_c - ac - bc + abc,
+            counts - of_a - of_b - of_c + ab + ac + bc - abc,
+        )
+        information[place : place + len(c)] = _information(np.stack(cells, axis=2), n_log_n)
+        place += len(c)
+
+
+def _triple_seconds(words, starts, counts, pairs, n_log_n, information):
+    return PLAIN_TERM_S * 8 * len(starts) * len(information) + PLAIN_BIT_S * 64 * words.shape[1] * len(words) ** 3
+
+
+@kernel(plain=_triple_information, plain_seconds=_triple_seconds)
 def triple_information(words, starts, counts, pairs, n_log_n, information):
     """Compute the information of every triple of features that are cut in two.
 
@@ -137,7 +213,16 @@ def triple_information(words, starts, counts, pairs, n_log_n, information):
                 place += 1
 
 
-@kernel
+def _pair_counts(words, starts, pairs):
+    for k, bits in enumerate(_bits_of_classes(words, starts)):
+        pairs[:, :, k] = bits @ bits.T
+
+
+def _count_seconds(words, starts, pairs):
+    return PLAIN_BIT_S * 64 * words.size * len(words) + PLAIN_TERM_S * pairs.size
+
+
+@kernel(plain=_pair_counts, plain_seconds=_count_seconds)
 def pair_counts(words, starts, pairs):
     """Count the rows of each class in the upper halves of both features of every pair, and of one on the diagonal."""
     d = words.shape[0]

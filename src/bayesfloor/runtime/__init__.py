@@ -1,6 +1,7 @@
 """What every room uses; this room imports no other.
 
-- `kernels`: how kernels are compiled, and where their machine code is cached
+- `kernels`: functions that are compiled on their first call, and when a plain version runs instead; `kernel_compiler`
+  is numba as kernels need it, `kernel_cache` the folder where machine code is kept
 - `threads`: threads over kernels, with interrupts, and BLAS held to one thread
 - `progress`: whom to tell how far the work is: a bar, also one for several parts
 - `task_graph`: pure functions that need each other's results; `cluster` has the workers of a Dask cluster run them

@@ -14,6 +14,8 @@ ROW_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
 MINUS_ZERO = np.uint64(1) << np.uint64(63)
 #: Rows that are hashed at a time without compiled code.
 BLOCK_ROWS = 4096
+#: Seconds for each number that is hashed without compiled code.
+PLAIN_NUMBER_S = 2e-8
 
 
 def mix64(z: Any) -> Any:
@@ -36,7 +38,11 @@ def _hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
     out[start:stop] = mix64(h)
 
 
-@kernel(plain=_hash_rows)
+def _seconds_to_hash(bits: Any, start: int, stop: int, out: Any) -> float:
+    return PLAIN_NUMBER_S * (stop - start) * bits.shape[1]
+
+
+@kernel(plain=_hash_rows, plain_seconds=_seconds_to_hash)
 def hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
     """Hash rows start..stop of the float64 bit patterns of X, reading -0.0 as 0.0."""
     for i in range(start, stop):
@@ -59,7 +65,11 @@ def _add_hashes(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_c
         of_columns += hashes.sum(axis=0, dtype=np.uint64)
 
 
-@kernel(plain=_add_hashes)
+def _seconds_to_add(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> float:
+    return PLAIN_NUMBER_S * bits.size
+
+
+@kernel(plain=_add_hashes, plain_seconds=_seconds_to_add)
 def add_hashes(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> None:
     """Add the hash of each value other than zero, given as the bits of a float64, to those of its row and column."""
     zero = np.uint64(0)

@@ -14,7 +14,7 @@ import numpy as np
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_random_state_seed
-from bayesfloor.runtime.kernels import cache_folder, keep, kept
+from bayesfloor.runtime.kernel_cache import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.options import ReadOptions

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 from scipy.optimize import isotonic_regression
 
 from bayesfloor.data.metrics import OfLoss
@@ -231,6 +230,8 @@ class MetricFloor(
         -------
         ndarray
         """
+        from scipy.interpolate import PchipInterpolator
+
         size, curve = np.asarray(size, np.float64), self.curve
         sign = -1.0 if self.larger_is_better else 1.0  # from values to what is lost
         losses, end = sign * curve.value, sign * self.estimate

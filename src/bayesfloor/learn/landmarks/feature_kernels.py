@@ -19,6 +19,8 @@ C1, C2, C3, C4, C5, C6 = (
 ONE, ZERO = np.float32(1.0), np.float32(0.0)
 LEAST_PROBABILITY = np.float32(1e-30)
 BIAS, MANTISSA = np.int32(127), np.int32(23)
+#: Seconds of the plain version for each cut or rule of a row.
+PLAIN_RULE_S = 5e-9
 
 
 @kernel(fastmath=True, inline="always")
@@ -34,7 +36,6 @@ def exp_of_row(x: Any, n: int, bits: Any, powers: Any) -> None:
         x[j] *= powers[j]
 
 
-@kernel(fastmath=True)
 def fill_gaussians(products: Any, of_rows: Any, of_landmarks: Any, first: int, out: Any) -> None:
     """Write exp(product - of_row - of_landmark), at most 1, into the columns of `out` from `first` on.
 
@@ -49,10 +50,15 @@ def fill_gaussians(products: Any, of_rows: Any, of_landmarks: Any, first: int, o
     out : ndarray of shape (n, m), float32
         Where to write.
     """
+    row, bits = np.empty(len(of_landmarks), np.float32), np.empty(len(of_landmarks), np.int32)
+    _fill_gaussians(products, of_rows, of_landmarks, first, out, row, bits, bits.view(np.float32))
+
+
+@kernel(fastmath=True)
+def _fill_gaussians(
+    products: Any, of_rows: Any, of_landmarks: Any, first: int, out: Any, row: Any, bits: Any, powers: Any
+) -> None:
     n, n_landmarks = products.shape
-    bits = np.empty(n_landmarks, np.int32)
-    powers = bits.view(np.float32)
-    row = np.empty(n_landmarks, np.float32)
     for i in range(n):
         shift = of_rows[i]
         for j in range(n_landmarks):
@@ -62,7 +68,19 @@ def fill_gaussians(products: Any, of_rows: Any, of_landmarks: Any, first: int, o
             out[i, first + j] = row[j]
 
 
-@kernel
+def _fill_rules(
+    X: Any, columns: Any, cuts: Any, rule_first: Any, rule_second: Any, value: float, first: int, out: Any
+) -> None:
+    holds = X[:, columns] > cuts
+    both = holds[:, rule_first] & holds[:, rule_second]
+    out[:, first : first + len(rule_first)] = np.where(both, np.float32(value), ZERO)
+
+
+def _seconds_of_rules(X: Any, columns: Any, cuts: Any, rule_first: Any, *_: Any) -> float:
+    return PLAIN_RULE_S * len(X) * (len(columns) + len(rule_first))
+
+
+@kernel(plain=_fill_rules, plain_seconds=_seconds_of_rules)
 def fill_rules(
     X: Any, columns: Any, cuts: Any, rule_first: Any, rule_second: Any, value: float, first: int, out: Any
 ) -> None:
@@ -77,12 +95,15 @@ def fill_rules(
             out[i, first + r] = size * holds[rule_first[r]] * holds[rule_second[r]]
 
 
-@kernel(fastmath=True)
 def to_probabilities(scores: Any) -> None:
     """Replace the scores of each row by probabilities."""
+    bits = np.empty(scores.shape[1], np.int32)
+    _to_probabilities(scores, bits, bits.view(np.float32))
+
+
+@kernel(fastmath=True)
+def _to_probabilities(scores: Any, bits: Any, powers: Any) -> None:
     n, n_classes = scores.shape
-    bits = np.empty(n_classes, np.int32)
-    powers = bits.view(np.float32)
     for i in range(n):
         row = scores[i]
         top = row[0]
@@ -99,7 +120,6 @@ def to_probabilities(scores: Any) -> None:
             row[k] *= share
 
 
-@kernel(fastmath=True)
 def to_residuals(scores: Any, codes: Any, weight: Any) -> float:
     """Replace the scores of each row by its weight times (probabilities minus the indicator of its class).
 
@@ -118,10 +138,15 @@ def to_residuals(scores: Any, codes: Any, weight: Any) -> float:
         The weighted sum of the logarithmic loss.
     """
     to_probabilities(scores)
+    return _to_residuals(scores, codes, weight)
+
+
+@kernel(fastmath=True)
+def _to_residuals(probabilities: Any, codes: Any, weight: Any) -> float:
     loss = 0.0
-    for i in range(len(scores)):
-        loss -= weight[i] * np.log(max(scores[i, codes[i]], LEAST_PROBABILITY))
-        scores[i, codes[i]] -= ONE
-        for k in range(scores.shape[1]):
-            scores[i, k] *= weight[i]
+    for i in range(len(probabilities)):
+        loss -= weight[i] * np.log(max(probabilities[i, codes[i]], LEAST_PROBABILITY))
+        probabilities[i, codes[i]] -= ONE
+        for k in range(probabilities.shape[1]):
+            probabilities[i, k] *= weight[i]
     return loss

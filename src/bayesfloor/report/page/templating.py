@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bayesfloor.report.metric_words import limit_word
 from bayesfloor.runtime.findings import finding_title
-from bayesfloor.runtime.kernels import cache_folder, keep, kept
+from bayesfloor.runtime.kernel_cache import cache_folder, keep, kept
 from bayesfloor.runtime.text import (
     NOTHING,
     counted,
