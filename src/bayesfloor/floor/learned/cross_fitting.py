@@ -137,24 +137,26 @@ def cross_fit(
     fitted = CrossFit([], [], sizes, plan.folds, plan.earlier, seen)
     is_used = _folds_that_use(splits, fitted)
     known: list[tuple[str, str]] = []
+    raced: list[Bools] = []
     shape = len(plan.predicted), *target.shape
     for size in _from_small_to_large(len(seen)):
         numbers = [number for number, split in enumerate(splits) if split.size == size]
         wanted: list[frozenset[str] | None] = [None] * len(numbers)
-        if race is not None and fitted.names:
-            fitted.raced[size][:] = race(fitted, size)
-            needed = is_used[numbers].astype(np.int64) @ fitted.raced[size]
+        if race is not None and raced:
+            raced[size][:] = race(fitted, size)
+            needed = is_used[numbers].astype(np.int64) @ raced[size]
             wanted = [frozenset(np.array(fitted.names)[of_split > 0].tolist()) for of_split in needed]
         found = _fit_splits(inputs, numbers, wanted, bundles, known, pool, cluster)
         if not fitted.names:
             known = [(family, name) for family in families for name in found[0][family]]
             n_views = n_views_of(splits)
+            raced = [np.ones((fitted.n_folds, len(known)), bool) for _ in n_views]
             fitted = replace(
                 fitted,
                 names=[name for _, name in known],
                 predicted=[np.full((len(known), views, *shape), np.nan, np.float32) for views in n_views],
                 families=[family for family, _ in known],
-                raced=None if race is None else [np.ones((fitted.n_folds, len(known)), bool) for _ in n_views],
+                raced=None if race is None else raced,
             )
         for number, of_families in zip(numbers, found, strict=True):
             _collect(fitted.predicted[size], known, splits[number], of_families)
