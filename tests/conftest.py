@@ -57,21 +57,21 @@ def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_deal() -> Iterator[None]:
+def _one_repeat() -> Iterator[None]:
     """Deal rows out to folds once, where a user's few rows are dealt out several times: that takes as many times."""
     from bayesfloor.floor.learned import learning
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "MOST_DEALS", 1)
+        patch.setattr(learning, "MOST_REPEATS", 1)
         yield
 
 
 @pytest.fixture
-def every_deal(monkeypatch: pytest.MonkeyPatch) -> None:
+def every_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deal rows out as often as for a user."""
     from bayesfloor.floor.learned import learning
 
-    monkeypatch.setattr(learning, "MOST_DEALS", 10)
+    monkeypatch.setattr(learning, "MOST_REPEATS", 10)
 
 
 @pytest.fixture(scope="module")

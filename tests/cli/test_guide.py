@@ -25,7 +25,7 @@ def fractions_like(shown, text):
     ("page", "call", "printed"),
     [pytest.param(*case, id=case[1], marks=pytest.mark.slow if case[1] == "report digits" else ()) for case in CALLS],
 )
-def test_examples(run, every_deal, page, call, printed):  # pages show what a user gets
+def test_examples(run, every_repeat, page, call, printed):  # pages show what a user gets
     namespace = {}
     for source in PYTHON.findall(PAGES[page]):
         if "write_csv" in source:  # the table that the command reads

@@ -21,7 +21,7 @@ SECONDS = re.compile(r"^(seconds +)\S+$", flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(("call", "printed"), BLOCKS, ids=[call for call, _ in BLOCKS])
-def test_examples(run, tmp_path, every_deal, call, printed):  # the page shows what a user gets
+def test_examples(run, tmp_path, every_repeat, call, printed):  # the page shows what a user gets
     tokens = shlex.split(call.removesuffix(" >/dev/null"))
     if tokens[0] == "predict":
         (tmp_path / "new.csv").write_text(TABLES[1])

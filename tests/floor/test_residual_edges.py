@@ -18,7 +18,7 @@ def test_every_row_counts_the_same():
 
 
 def test_products_by_hand():
-    """Two deals, each with edges of its own."""
+    """Two repeats, each with edges of its own."""
     rng = np.random.default_rng(0)
     y, residuals = rng.standard_normal(40), [rng.standard_normal((2, 2, 40)), rng.standard_normal((2, 1, 40))]
     weight = rng.uniform(0.5, 1.5, 40)

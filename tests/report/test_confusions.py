@@ -43,7 +43,7 @@ def test_rows_count_what_they_weigh():
     rows = SimpleNamespace(codes=np.array([0, 0, 1]), weights=np.array([0.5, 0.5, 2.0]))
     held_out = SimpleNamespace(counted=rows, stack=np.array([[0, 1, 0]]), used=SimpleNamespace(classes=range(2)))
     np.testing.assert_array_equal(confusions_of(held_out, 0.95).n_rows, [[0.5, 0.5], [2.0, 0.0]])
-    # in another deal all are right, and each deal counts half
+    # in another repeat all are right, and each repeat counts half
     held_out.stack = np.array([[0, 1, 0], [0, 0, 1]])
     np.testing.assert_array_equal(confusions_of(held_out, 0.95).n_rows, [[0.75, 0.25], [1.0, 1.0]])
 

@@ -74,7 +74,7 @@ class Confusions:
 
 
 def confusions_of(held_out: HeldOutClasses, confidence: float) -> Confusions:
-    """Count what the stack took each row for that counts, by models that were not trained on it; the mean over deals.
+    """Count what the stack took each row for that counts, by models that were not trained on it; the mean over repeats.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def confusions_of(held_out: HeldOutClasses, confidence: float) -> Confusions:
     Confusions
     """
     rows, n_classes = held_out.counted, len(held_out.used.classes)
-    cells = rows.codes * n_classes + held_out.stack  # a line for each deal
+    cells = rows.codes * n_classes + held_out.stack  # a line for each repeat
     weights = np.broadcast_to(rows.weights / len(cells), cells.shape)
     counts = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=n_classes**2).astype(np.float64)
     return Confusions(counts.reshape(n_classes, n_classes), confidence)

@@ -87,7 +87,7 @@ def sampling_of(
 ) -> Sampling:
     """Return how surely the mean of what rows lose is known; of the error, by the class that has the largest score.
 
-    `scores` are of shape (n_deals, n, n_classes): a row that is wrong in some deals is that share of an error.
+    `scores` are of shape (n_repeats, n, n_classes): a row that is wrong in some repeats is that share of an error.
     """
     mean = float(lost.mean())
     if metric.name == "error":

@@ -77,7 +77,7 @@ class PlainRows:
         Parameters
         ----------
         is_wrong : ndarray of shape (n,)
-            Which rows err; in several deals, the share of them in which each errs.
+            Which rows err; in several repeats, the share of them in which each errs.
         clusters : ndarray of shape (n,) or None, default=None
             Rows that err alike have the same number, from 0; None where all are independent.
         confidence : float, default=0.95

@@ -8,8 +8,8 @@ class Effort(NamedTuple):
 
     Attributes
     ----------
-    dealt : (int, int)
-        Rows that are predicted in all deals together, at the least and at the most: up to half of the latter are dealt
+    repeated : (int, int)
+        Rows that are predicted in all repeats together, at the least and at the most: up to half of the latter are dealt
         out again.
     behind, forgiven : float
         Who goes on in the race of the learners; see `LearnerRace`. Everybody where both are infinite.
@@ -19,7 +19,7 @@ class Effort(NamedTuple):
         Rows that are used at the most where the caller does not say.
     """
 
-    dealt: tuple[int, int]
+    repeated: tuple[int, int]
     behind: float
     forgiven: float
     light: float

@@ -68,7 +68,7 @@ def learned_floor(
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Its errors, with
     and without the labels, form a learning curve, and the floor is where that ends. Up to 2000 rows are dealt out to
-    folds several times, and figures are means over the deals, until they hardly depend on the seed. Of more than 10 000
+    folds several times, and figures are means over the repeats, until they hardly depend on the seed. Of more than 10 000
     rows, about 10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a half
     and a quarter of them.
 
@@ -297,7 +297,7 @@ class _Judged(NamedTuple):
         Classes of the rows that count, and what each counts.
     stacks : list of Stack
         Predictions, at the shares that the classes have among all rows.
-    q : ndarray of shape (n_deals, n, n_classes)
+    q : ndarray of shape (n_repeats, n, n_classes)
         Probabilities at the largest size.
     residual_z : float
         As from `residual_test`.
@@ -410,7 +410,7 @@ def _decisions(metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes:
     if costs is None:
         return None
     targets = one_hot(rows.codes, len(classes))
-    taken = np.mean([shares_of_decisions(targets, of_deal, rows.weights, costs) for of_deal in q], axis=0)
+    taken = np.mean([shares_of_decisions(targets, of_repeat, rows.weights, costs) for of_repeat in q], axis=0)
     more = ("no decision",) if costs.shape[1] > len(classes) else ()
     return CostDecisions(
         costs=costs,

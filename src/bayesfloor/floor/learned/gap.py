@@ -345,7 +345,7 @@ def _can_be_judged(held_out: HeldOut, own: Ints, metric: str) -> bool:
 
 
 class _PairErrors(NamedTuple):
-    """Which rows are confused within which pair, in each deal: its number, -1 for a right one; and the way round."""
+    """Which rows are confused within which pair, in each repeat: its number, -1 for a right one; and the way round."""
 
     pair: Ints
     is_second: Bools

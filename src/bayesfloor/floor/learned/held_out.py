@@ -113,7 +113,7 @@ class HeldOutClasses(HeldOut):
         Classes of the rows that count, and what each counts.
     metrics : tuple of Metric
         What predictions are judged by.
-    reached_by : mapping of str to ndarray of shape (n_deals, n_counted, n_classes)
+    reached_by : mapping of str to ndarray of shape (n_repeats, n_counted, n_classes)
         The probabilities by which each metric was reached.
     """
 
@@ -123,7 +123,7 @@ class HeldOutClasses(HeldOut):
 
     @property
     def stack(self) -> Ints:
-        """Classes that the stack names for the rows, in each deal: an array of shape (n_deals, n_counted)."""
+        """Classes that the stack names for the rows, in each repeat: an array of shape (n_repeats, n_counted)."""
         return self.reached_by["error"].argmax(axis=-1)
 
     def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
@@ -193,7 +193,7 @@ def half_as_wrong(confidence: float) -> float:
 
 
 def judge_errors(named: Ints, by_stack: Ints, rows: PlainRows, clusters: Ints | None, confidence: float) -> Judged:
-    """Compare the classes that a model names for the rows with those that the stack names in each deal."""
+    """Compare the classes that a model names for the rows with those that the stack names in each repeat."""
     of_model, of_stack = (named != rows.codes).astype(np.float64), (by_stack != rows.codes).mean(axis=0)
     difference = compare(of_model, of_stack, rows, clusters, confidence)
     n = rows.n_equivalent(of_model, clusters, confidence)
@@ -218,7 +218,7 @@ class HeldOutNumbers(HeldOut):
 
     @property
     def stack(self) -> Floats:
-        """Numbers that the stack predicts for the rows, in each deal: an array of shape (n_deals, n_tested)."""
+        """Numbers that the stack predicts for the rows, in each repeat: an array of shape (n_repeats, n_tested)."""
         return self.rows.centre + self.rows.scale * self.rows.predicted[0][:, 0]
 
     def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
@@ -243,7 +243,7 @@ class HeldOutNumbers(HeldOut):
 
 
 def _squares(residuals: Floats, weight: Floats, scale: float) -> Floats:
-    """Return what rows count times their squared residuals, the mean over deals."""
+    """Return what rows count times their squared residuals, the mean over repeats."""
     return np.asarray(weight * ((scale * residuals) ** 2).mean(axis=0))
 
 

@@ -7,7 +7,7 @@
                and splits               on all splits            each size and fold
 
 What few rows show hangs on how they were dealt out to folds. They are dealt out again, and what each row loses is
-averaged over the deals, until more of them would change little.
+averaged over the repeats, until more of them would change little.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
-from bayesfloor.floor.learned.row_plan import RowPlan, dealt_again, plan_rows
+from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows, split_again
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
@@ -35,11 +35,11 @@ from bayesfloor.runtime.threads import WorkerPool, supervise
 #: How families of learners that a caller gives are called, before their numbers.
 OWN = "own learner"
 #: How often rows are dealt out at the most.
-MOST_DEALS = 10
+MOST_REPEATS = 10
 #: What the mean loss may still vary by from one seed to another, as a share of its standard error.
 SETTLED = 1.0 / 3.0
-#: What it varies by from deal to deal, usually, and how many deals that counts for: two may happen to agree.
-USUAL_SPREAD, USUAL_DEALS = 0.45, 2
+#: What it varies by from repeat to repeat, usually, and how many repeats that counts for: two may happen to agree.
+USUAL_SPREAD, USUAL_REPEATS = 0.45, 2
 
 
 class Learned(NamedTuple):
@@ -52,9 +52,9 @@ class Learned(NamedTuple):
     used : Problem
         Those of them that are used, in random order; numbers have mean 0 and variance 1.
     plan : RowPlan
-        Which of these are trained on, predicted and counted; the first deal, where there are several.
-    folds : ndarray of shape (n_deals, n_counted)
-        The fold of each row that counts, in each deal.
+        Which of these are trained on, predicted and counted; the first repeat, where there are several.
+    folds : ndarray of shape (n_repeats, n_counted)
+        The fold of each row that counts, in each repeat.
     stacks : list of Stack
         Predictions of the rows that count, at each training size, the largest first.
     sizes : ndarray
@@ -81,7 +81,7 @@ class Learned(NamedTuple):
         return self.problem.time is not None
 
     def weights(self) -> dict[str, float]:
-        """Return the weights of the learners at the largest size, mean over folds and deals, the largest first."""
+        """Return the weights of the learners at the largest size, mean over folds and repeats, the largest first."""
         mean = self.stacks[0].weights.mean(axis=0)
         return {self.names[m]: float(mean[m]) for m in np.argsort(-mean, kind="stable") if mean[m] > 0}
 
@@ -121,8 +121,8 @@ def learn(
 
     racing = [name for name in families if name not in LATE and not name.startswith(OWN)]
     n_rows = len(used.X)
-    n_deals = min(MOST_DEALS, max(spent.dealt[1] // n_rows, 1)) if plan.may_repeat else 1
-    fewest = max(spent.dealt[0] // n_rows, 2)
+    n_repeats = min(MOST_REPEATS, max(spent.repeated[1] // n_rows, 1)) if plan.may_repeat else 1
+    fewest = max(spent.repeated[0] // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
@@ -133,12 +133,12 @@ def learn(
         return fitted, fit_stacks(fitted, fits)
 
     def fit_all(pool: WorkerPool) -> tuple[list[CrossFit], list[Stack]]:
-        pool.expect(n_deals * sum(len(split.train) for split in plan.splits) * len(families))
+        pool.expect(n_repeats * sum(len(split.train) for split in plan.splits) * len(families))
         first, stacks = fit(pool, plan, seed)
         fitted = [first]
-        while len(fitted) < n_deals and not (len(fitted) >= fewest and _is_settled(stacks[0], target)):
+        while len(fitted) < n_repeats and not (len(fitted) >= fewest and _is_settled(stacks[0], target)):
             number = len(fitted)
-            another, more = fit(pool, dealt_again(plan, problem, cv, [seed, number]), own_seed=seed + number)
+            another, more = fit(pool, split_again(plan, problem, cv, [seed, number]), own_seed=seed + number)
             fitted.append(another)
             stacks = [stack.joined(others) for stack, others in zip(stacks, more, strict=True)]
         return fitted, stacks
@@ -152,12 +152,12 @@ def learn(
 
 
 def _is_settled(stack: Stack, target: Target) -> bool:
-    """Tell whether the mean loss over deals varies by little from one seed to another, beside its standard error."""
+    """Tell whether the mean loss over repeats varies by little from one seed to another, beside its standard error."""
     losses = np.mean([target.losses(of_view) for of_view in np.moveaxis(stack.predicted, 1, 0)], axis=0)
-    n_deals, n_rows = losses.shape
+    n_repeats, n_rows = losses.shape
     of_sampling = float(losses.mean(axis=0).var()) / n_rows
-    squares = n_deals * float(losses.mean(axis=1).var()) + USUAL_DEALS * USUAL_SPREAD**2 * of_sampling
-    return squares / (n_deals - 1 + USUAL_DEALS) / n_deals <= SETTLED**2 * of_sampling
+    squares = n_repeats * float(losses.mean(axis=1).var()) + USUAL_REPEATS * USUAL_SPREAD**2 * of_sampling
+    return squares / (n_repeats - 1 + USUAL_REPEATS) / n_repeats <= SETTLED**2 * of_sampling
 
 
 def _standardised(used: Problem) -> tuple[Problem, float, float]:

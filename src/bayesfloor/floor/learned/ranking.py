@@ -68,15 +68,15 @@ def rank_classes(
             found.append(ClassRanking(label, 0, 0, 0.0, 0.5, (0.0, 1.0), 0.0, 0.0, 0.0, (0.5,) * len(stacks), False))
             continue
         of_own = weights[is_class] / weights[is_class].mean()
-        # at each size, the mean over models that share no training rows, and over deals
+        # at each size, the mean over models that share no training rows, and over repeats
         by_size = [
             np.mean([placements(_rank(model[:, code], is_class, weights), is_class) for model in stack.models], axis=0)
             for stack in stacks
         ]
         aucs = [float(of_own @ of_size / len(of_own)) for of_size in by_size]
-        of_deals = [_rank(model[:, code], is_class, weights) for model in stacks[0].predicted[:, 0]]
-        ends = [auc_interval(ranks, is_class, weights, confidence, clusters) for ranks in of_deals]
-        curves = [_recall_curve(ranks) for ranks in of_deals]
+        of_repeats = [_rank(model[:, code], is_class, weights) for model in stacks[0].predicted[:, 0]]
+        ends = [auc_interval(ranks, is_class, weights, confidence, clusters) for ranks in of_repeats]
+        curves = [_recall_curve(ranks) for ranks in of_repeats]
         found.append(
             ClassRanking(
                 label=label,

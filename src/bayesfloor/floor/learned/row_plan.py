@@ -185,7 +185,7 @@ def plan_rows(
     )
 
 
-def dealt_again(plan: RowPlan, problem: Problem, cv: int, seed: Sequence[int]) -> RowPlan:
+def split_again(plan: RowPlan, problem: Problem, cv: int, seed: Sequence[int]) -> RowPlan:
     """Deal the same rows out to folds in another way, told by a seed."""
     groups = None if problem.groups is None else in_order_of_appearance(problem.groups[plan.rows])
     strata = _strata(problem, plan.rows, is_grouped=groups is not None)

@@ -77,9 +77,9 @@ def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Fl
 
 
 def mean_errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the means of `errors_by_class` over the deals, the first axis of the probabilities."""
-    of_deals = [errors_by_class(of_deal, codes, weights) for of_deal in q]
-    against_rest, in_pairs = (np.mean(each, axis=0) for each in zip(*of_deals, strict=True))
+    """Return the means of `errors_by_class` over the repeats, the first axis of the probabilities."""
+    of_repeats = [errors_by_class(of_repeat, codes, weights) for of_repeat in q]
+    against_rest, in_pairs = (np.mean(each, axis=0) for each in zip(*of_repeats, strict=True))
     return against_rest, in_pairs
 
 
@@ -137,10 +137,10 @@ def residual_test(
         The points.
     codes : ndarray of shape (n,)
         Classes of the rows.
-    q : ndarray of shape (n_deals, n, n_classes)
-        Probabilities in each deal.
-    folds : ndarray of shape (n_deals, n)
-        The fold of each row in each deal.
+    q : ndarray of shape (n_repeats, n, n_classes)
+        Probabilities in each repeat.
+    folds : ndarray of shape (n_repeats, n)
+        The fold of each row in each repeat.
     n_jobs, seed
         As for `posterior_bounds`.
     groups : ndarray of shape (n,) or None, default=None
@@ -151,16 +151,16 @@ def residual_test(
     Returns
     -------
     float
-        Approximately standard normal if nothing was missed, of several deals the mean, which varies less; large if
+        Approximately standard normal if nothing was missed, of several repeats the mean, which varies less; large if
         something was.
     """
     points, _ = standardised(X, X[:0])
     weight = np.ones(len(points)) if sample_weight is None else sample_weight
-    of_deals = [
-        _residual_z(points, codes, of_deal, own, n_jobs, seed, groups, weight)
-        for of_deal, own in zip(q, folds, strict=True)
+    of_repeats = [
+        _residual_z(points, codes, of_repeat, own, n_jobs, seed, groups, weight)
+        for of_repeat, own in zip(q, folds, strict=True)
     ]
-    return float(np.mean(of_deals))
+    return float(np.mean(of_repeats))
 
 
 def _residual_z(
@@ -173,7 +173,7 @@ def _residual_z(
     groups: Ints | None,
     weight: Floats,
 ) -> float:
-    """Test one deal; see `residual_test`."""
+    """Test one repeat; see `residual_test`."""
     residuals = (np.eye(q.shape[1])[codes] - q) * weight[:, np.newaxis]
     total = variance = of_groups = 0.0
     for fold in range(int(folds.max()) + 1):

@@ -18,10 +18,10 @@ class Stack:
 
     Attributes
     ----------
-    predicted : ndarray of shape (n_deals, n_views, n, …)
-        Logarithms of the probabilities of the classes, or numbers; NaN where there are none. Views of one deal are of
+    predicted : ndarray of shape (n_repeats, n_views, n, …)
+        Logarithms of the probabilities of the classes, or numbers; NaN where there are none. Views of one repeat are of
         models that share no training rows.
-    weights : ndarray of shape (n_deals * n_folds, n_learners)
+    weights : ndarray of shape (n_repeats * n_folds, n_learners)
         Weights of the learners; 0 for those left out.
     """
 
@@ -33,12 +33,12 @@ class Stack:
         return Stack(self.predicted[:, :, rows], self.weights[np.unique(folds[rows])])
 
     def joined(self, other: "Stack") -> "Stack":
-        """Add the deals of another stack of the same rows."""
+        """Add the repeats of another stack of the same rows."""
         return Stack(np.concatenate([self.predicted, other.predicted]), np.concatenate([self.weights, other.weights]))
 
     @property
     def models(self) -> Floats:
-        """The predictions of each model, whichever deal it is of: an array of shape (n_deals * n_views, n, …)."""
+        """The predictions of each model, whichever repeat it is of: an array of shape (n_repeats * n_views, n, …)."""
         return self.predicted.reshape(-1, *self.predicted.shape[2:])
 
 
@@ -84,7 +84,7 @@ class StackFits:
 
 
 def fit_stacks(fitted: CrossFit, fits: StackFits) -> list[Stack]:
-    """Combine learners for each size and fold of one deal."""
+    """Combine learners for each size and fold of one repeat."""
     stacks = []
     for size, predicted in enumerate(fitted.predicted[: len(VIEWS)]):
         combined = np.full(predicted.shape[1:], np.nan)

@@ -42,7 +42,7 @@ class CurveSummary(NamedTuple):
 
     All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric. `kept` is the
     share of the curve's lower end that was left where learners have only begun to see what there is. `q` has the
-    probabilities by which `reached` was reached, in each deal: of the stack, or of the rule that knows no features.
+    probabilities by which `reached` was reached, in each repeat: of the stack, or of the rule that knows no features.
     `curve_low` is the lower end without what rows of equal features tell.
     """
 
@@ -93,8 +93,8 @@ def summarise(
         As from `residual_test`. Where neighbours err alike, the lower end is drawn further down.
     confidence : float
         Level of the intervals.
-    folds : ndarray of shape (n_deals, n) or None, default=None
-        The fold of each row in each deal, see `without_features`; None for what the stack alone reaches.
+    folds : ndarray of shape (n_repeats, n) or None, default=None
+        The fold of each row in each repeat, see `without_features`; None for what the stack alone reaches.
     clusters : ndarray of shape (n,) or None, default=None
         Rows that err alike have the same number; None where all are independent.
     in_time : bool, default=False
@@ -213,8 +213,8 @@ class RowLosses:
         return (values - self.lowest) / self.scale
 
     def sampled(self, values: Floats, q: Floats) -> Sampling:
-        """Return how surely the mean of losses is known, which are means over the first axis of `q`, the deals."""
-        losses = np.mean([self.metric.losses(self.targets, of_deal, self.weights) for of_deal in q], axis=0)
+        """Return how surely the mean of losses is known, which are means over the first axis of `q`, the repeats."""
+        losses = np.mean([self.metric.losses(self.targets, of_repeat, self.weights) for of_repeat in q], axis=0)
         between = self.rows.between_classes(losses) / self.scale**2
         return sampling_of(
             values, q, self.rows, self.metric, self.clusters, self.confidence, self.baseline, self.top, between
@@ -252,19 +252,19 @@ class _Losses(RowLosses):
         for stack in stacks:
             self._add(np.exp(stack.predicted))
 
-    def _add(self, of_deals: Floats) -> None:
-        """Add a training size, from the probabilities of its models: those of the views in each deal."""
-        of_models = of_deals.reshape(-1, *of_deals.shape[2:])
+    def _add(self, of_repeats: Floats) -> None:
+        """Add a training size, from the probabilities of its models: those of the views in each repeat."""
+        of_models = of_repeats.reshape(-1, *of_repeats.shape[2:])
         hard = np.mean([self.lost(self.targets, q) for q in of_models], axis=0)
         soft = np.mean([self.lost(q, q) for q in of_models], axis=0)
         if not self.hard:
-            self.q = of_deals[:, 0]
+            self.q = of_repeats[:, 0]
             self.sampling = self.sampled(hard, self.q)
         self.hard.append(hard)
         self.soft.append(float(soft.mean()))
         self.middle.append(middle_error(hard, soft, self.sampling.n_rows))
-        if of_deals.shape[1] > 1:
-            averages = of_deals.mean(axis=1)
+        if of_repeats.shape[1] > 1:
+            averages = of_repeats.mean(axis=1)
             hard = np.mean([self.lost(self.targets, q) for q in averages], axis=0)
             soft = np.mean([self.lost(q, q) for q in averages], axis=0)
             self.of_averages.append(middle_error(hard, soft, self.sampling.n_rows))
@@ -275,15 +275,15 @@ class _Losses(RowLosses):
         if folds is not None and self.metric.is_row_mean:
             constant = constant_probabilities(self.rows, self.metric, past)
             of_constant = self.lost(self.targets, constant)
-            of_deals = np.array([self.lost(self.targets, of_deal) for of_deal in q])
+            of_repeats = np.array([self.lost(self.targets, of_repeat) for of_repeat in q])
             marked = np.array(
                 [
-                    without_features(lost, of_constant, of_deal, in_time=self.in_time)
-                    for lost, of_deal in zip(of_deals, folds, strict=True)
+                    without_features(lost, of_constant, of_repeat, in_time=self.in_time)
+                    for lost, of_repeat in zip(of_repeats, folds, strict=True)
                 ]
             )
             if marked.any():
-                lost = np.where(marked, of_constant, of_deals).mean(axis=0)
+                lost = np.where(marked, of_constant, of_repeats).mean(axis=0)
                 q = np.where(marked[..., np.newaxis], constant, q)
                 return _Reached(float(lost.mean()), self.sampled(lost, q), q, bool(marked.all()))
         return _Reached(float(self.hard[0].mean()), self.sampling, q, is_constant=False)

@@ -156,12 +156,12 @@ def draw_means(
 
     Parameters
     ----------
-    residuals : list of ndarray of shape (n_deals, n_views, n)
+    residuals : list of ndarray of shape (n_repeats, n_views, n)
         At each training size.
     y, weight : ndarray of shape (n,)
         Targets, and what each row counts.
     edges : list of list of Edges
-        Kinds of edges, for each deal.
+        Kinds of edges, for each repeat.
     clusters : ndarray of shape (n,) or None
         Rows that vary together; they are drawn together.
     seed : int
@@ -187,17 +187,19 @@ def draw_means(
     products = []
     for kind in edges:
         sums, shares = np.zeros((len(drawn), len(residuals))), np.zeros(len(drawn))
-        for deal, of_deal in enumerate(kind):
-            both = np.column_stack([(r[deal][:, of_deal.i] * r[deal][:, of_deal.j]).mean(axis=0) for r in residuals])
+        for repeat, of_repeat in enumerate(kind):
+            both = np.column_stack(
+                [(r[repeat][:, of_repeat.i] * r[repeat][:, of_repeat.j]).mean(axis=0) for r in residuals]
+            )
             step = max(_AT_ONCE // len(drawn), 1)
-            for first in range(0, len(of_deal.i), step):
+            for first in range(0, len(of_repeat.i), step):
                 some = slice(first, first + step)
-                i, j = of_deal.i[some], of_deal.j[some]
+                i, j = of_repeat.i[some], of_repeat.j[some]
                 of_edges = halves[:, i] * halves[:, j]
                 if clusters is not None:
                     within = np.flatnonzero(clusters[i] == clusters[j])
                     of_edges[:, within] = drawn[:, i[within]]  # an edge within a cluster is drawn with it, once
-                of_edges *= of_deal.share[some]
+                of_edges *= of_repeat.share[some]
                 sums += of_edges @ both[some]
                 shares += of_edges.sum(axis=1)
         products.append(sums / (np.maximum(shares, 1e-300) * variance)[:, np.newaxis])
@@ -219,14 +221,14 @@ class TestedRows(NamedTuple):
         Their targets, centred and scaled, and what each counts.
     centre, scale : float
         What y was centred and divided by.
-    predicted : list of ndarray of shape (n_deals, n_views, n)
+    predicted : list of ndarray of shape (n_repeats, n_views, n)
         What the stack predicts at each training size, the largest first, centred and scaled alike.
     sizes : ndarray
         Rows trained on at each size.
     points : ndarray of shape (n, d)
         The rows, standardised and scaled by the importances of features.
     edges : list of list of Edges
-        Edges of spanning trees of the features as they are, of scaled ones, and between equal rows, for each deal.
+        Edges of spanning trees of the features as they are, of scaled ones, and between equal rows, for each repeat.
     clusters : ndarray of shape (n,) or None
         Rows whose errors are alike.
     groups : ndarray of shape (n,) or None

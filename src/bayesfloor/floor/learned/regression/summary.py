@@ -141,7 +141,7 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     relative = tested.sizes / tested.sizes[0]
     averaged = np.array([1.0] * len(residuals) + [float(p.shape[1]) for p in tested.predicted[1:]][: len(averages)])
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
-    # pairs of equal rows in one fold, of which there are others in another deal
+    # pairs of equal rows in one fold, of which there are others in another repeat
     n_pairs = round(float(np.mean([len(equal.i) for equal in tested.edges[2]])))
     kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0

@@ -1,4 +1,4 @@
-"""Few rows are dealt out to folds several times, and figures are means over the deals."""
+"""Few rows are dealt out to folds several times, and figures are means over the repeats."""
 
 from types import SimpleNamespace
 
@@ -14,10 +14,10 @@ from bayesfloor.floor.learned import learning
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning import _is_settled, learn
 from bayesfloor.floor.learned.paired import compare
-from bayesfloor.floor.learned.row_plan import dealt_again, plan_rows
+from bayesfloor.floor.learned.row_plan import plan_rows, split_again
 from bayesfloor.floor.learned.stacking import Stack
 
-pytestmark = pytest.mark.usefixtures("coarse_curves", "every_deal")
+pytestmark = pytest.mark.usefixtures("coarse_curves", "every_repeat")
 QUICK = {"classification": ["gaussian", "logistic"], "regression": ["linear"]}
 
 
@@ -52,9 +52,9 @@ def floor_of(problem, **options):
 def test_deals_are_of_the_same_rows_in_other_folds(task):
     problem = problem_of(task)
     problem, plan = plan_rows(problem, cv=5, max_rows=None, is_default=False, seed=0, n_jobs=1)
-    again, other = (dealt_again(plan, problem, 5, [0, number]) for number in (1, 2))
+    again, other = (split_again(plan, problem, 5, [0, number]) for number in (1, 2))
     assert_array_equal(again.rows, plan.rows)
-    assert_array_equal(again.folds, dealt_again(plan, problem, 5, [0, 1]).folds)
+    assert_array_equal(again.folds, split_again(plan, problem, 5, [0, 1]).folds)
     for one, two in ((plan, again), (plan, other), (again, other)):
         assert np.mean(one.folds == two.folds) < 0.4  # a fifth, by chance
         assert_array_equal(np.bincount(one.folds), np.bincount(two.folds))
@@ -71,7 +71,7 @@ def test_groups_stay_together_in_every_deal(task):
     problem = problem_of(task)
     problem.__dict__["groups"] = np.arange(90) // 3
     problem, plan = plan_rows(problem, cv=5, max_rows=None, is_default=False, seed=0, n_jobs=1)
-    again = dealt_again(plan, problem, 5, [0, 1])
+    again = split_again(plan, problem, 5, [0, 1])
     groups = problem.groups[plan.rows]
     assert all(len(np.unique(again.folds[groups == group])) == 1 for group in np.unique(groups))
     assert np.mean(again.folds == plan.folds) < 0.5
@@ -100,11 +100,11 @@ def test_numbers_likewise():
 
 @pytest.mark.parametrize(("task", "metric"), [("classification", "brier"), ("regression", "rmse")])
 def test_figures_hang_less_on_the_seed(task, metric, monkeypatch):
-    """Of ten deals the mean varies by about a third of what one does."""
+    """Of ten repeats the mean varies by about a third of what one does."""
     problem = problem_of(task, n=70)
     spreads = []
-    for n_deals in (1, 10):
-        monkeypatch.setattr(learning, "MOST_DEALS", n_deals)
+    for n_repeats in (1, 10):
+        monkeypatch.setattr(learning, "MOST_REPEATS", n_repeats)
         floors = [floor_of(problem, random_state=seed, metric=metric) for seed in range(5)]
         spreads.append(np.std([floor.metrics[metric].reached for floor in floors]))
     assert spreads[1] < 0.6 * spreads[0]
@@ -137,7 +137,7 @@ def test_where_rows_are_dealt_out_once(cv):
 
 
 def test_deals_go_on_until_they_are_settled():
-    """Means of deals that differ by d standard errors from each other."""
+    """Means of repeats that differ by d standard errors from each other."""
     rng = np.random.default_rng(0)
     noise = rng.standard_normal(400)
     noise = (noise - noise.mean()) / noise.std()
@@ -150,7 +150,7 @@ def test_deals_go_on_until_they_are_settled():
     assert not _is_settled(stack(-1.0, 1.0), target)
     apart = [-0.6, 0.6]
     assert not _is_settled(stack(*apart), target)
-    assert _is_settled(stack(*apart * 4), target)  # 8 deals that vary by .6: the mean by .2
+    assert _is_settled(stack(*apart * 4), target)  # 8 repeats that vary by .6: the mean by .2
 
 
 def test_rows_that_are_wrong_now_and_then_count_as_a_part():
