@@ -24,7 +24,7 @@ def held_out_rows(*data: Any, **options: Any) -> tuple[Any, Any]:
 
 
 def stack_errors(*data: Any, **options: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.float64]]:
-    """Run `learned_floor`; return its result, the rows that were tested, and in which share of repeats each is wrong."""
+    """Run `learned_floor`; return its result, the tested rows, and in which share of repeats each is wrong."""
     floor, held = held_out_rows(*data, **options)
     wrong = (held.stack != held.counted.codes).mean(axis=0)
     if abs(wrong.mean() - floor.reached) > 1e-12:

@@ -9,8 +9,8 @@ class Effort(NamedTuple):
     Attributes
     ----------
     repeated : (int, int)
-        Rows that are predicted in all repeats together, at the least and at the most: up to half of the latter are dealt
-        out again.
+        Rows that are predicted in all repeats together, at the least and at the most: up to half of the latter are
+        dealt out to folds again.
     behind, forgiven : float
         Who goes on in the race of the learners; see `LearnerRace`. Everybody where both are infinite.
     light : float

@@ -68,9 +68,9 @@ def learned_floor(
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Its errors, with
     and without the labels, form a learning curve, and the floor is where that ends. Up to 2000 rows are dealt out to
-    folds several times, and figures are means over the repeats, until they hardly depend on the seed. Of more than 10 000
-    rows, about 10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a half
-    and a quarter of them.
+    folds several times, and figures are means over the repeats, until they hardly depend on the seed. Of more than
+    10 000 rows, about 10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a
+    half and a quarter of them.
 
     Parameters
     ----------

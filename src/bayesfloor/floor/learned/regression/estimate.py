@@ -61,8 +61,8 @@ def regression_floor(
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Where its squared
     error ends is told by its learning curve, and by what residuals of neighbours have in common: what the stack still
     misses is common to them, and noise is not. Up to 2000 rows are dealt out to folds several times, and figures are
-    means over the repeats, until they hardly depend on the seed. Of more than 10 000 rows, about 10 000 are held out and
-    predicted, and the others are trained on.
+    means over the repeats, until they hardly depend on the seed. Of more than 10 000 rows, about 10 000 are held out
+    and predicted, and the others are trained on.
 
     Parameters
     ----------
