@@ -62,6 +62,10 @@ def _numbers(n: int, d: int) -> Data:
     return datasets.make_friedman1(n, d, noise=1.0, random_state=0)
 
 
+def _as_classes(X: np.ndarray, y: np.ndarray) -> Data:
+    return X, y.astype(np.int64)
+
+
 def _bits(n: int, d: int, n_used: int) -> Data:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (n, d)).astype(np.float64)
@@ -122,7 +126,7 @@ HELD_OUT: dict[str, Callable[[], Data]] = {
         "fars", "kr-vs-k", "pageblocks", "pendigits", "segment", "shuttle", "texture", "wine_white",
     )},
     "Gaussian quantiles": lambda: datasets.make_gaussian_quantiles(n_samples=1000, n_features=6, random_state=0),
-    "Hastie": lambda: datasets.make_hastie_10_2(1500, random_state=0),
+    "Hastie": lambda: _as_classes(*datasets.make_hastie_10_2(1500, random_state=0)),
     "circles": lambda: datasets.make_circles(600, noise=0.2, factor=0.5, random_state=0),
     "mixture of 6": lambda: _classes(1500, 40, 6),
     "parity of 4 bits": lambda: _bits(2000, 8, 4),
