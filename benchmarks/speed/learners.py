@@ -1,6 +1,6 @@
 """What the families of learners cost, and how well each learner predicts, beside those of another checkout by turns.
 
-    python -m benchmarks.speed.learners --base OTHER/src               CPU seconds; writes results/learners.md
+    python -m benchmarks.speed.learners --base OTHER/src                     CPU seconds; writes results/learners.md
     python -m benchmarks.speed.learners --base OTHER/src --losses design     losses of each learner, printed
     python -m benchmarks.speed.learners --base OTHER/src --losses held-out   the same of sets that nothing was chosen by
 
@@ -34,7 +34,8 @@ from sklearn import datasets  # noqa: E402
 
 from benchmarks.problems.stored_sets import stored_set  # noqa: E402
 from benchmarks.tools.command_line import parser_of  # noqa: E402
-from benchmarks.tools.pages import ROOT, as_table, notes_of, this_machine, write_page  # noqa: E402
+from benchmarks.tools.pages import RESULTS, ROOT, as_table, notes_of, this_machine, write_page  # noqa: E402
+from benchmarks.tools.records import append_record, read_records  # noqa: E402
 
 N_FOLDS = 5
 #: Numbers of folds that a model is trained on, as in `bayesfloor.floor.learned.splits`.
@@ -42,6 +43,9 @@ LENGTHS = (4, 2, 1)
 #: Most rows of a set whose losses are compared.
 MOST_ROWS = 2000
 
+#: What the families are measured beside.
+PEER = "scikit-learn"
+RECORDS = RESULTS / "learners.jsonl"
 #: Seconds of one family on one set after which it is not measured again.
 ENOUGH = 20.0
 
@@ -56,6 +60,10 @@ def _classes(n: int, d: int, n_classes: int) -> Data:
 
 def _numbers(n: int, d: int) -> Data:
     return datasets.make_friedman1(n, d, noise=1.0, random_state=0)
+
+
+def _as_classes(X: np.ndarray, y: np.ndarray) -> Data:
+    return X, y.astype(np.int64)
 
 
 def _bits(n: int, d: int, n_used: int) -> Data:
@@ -118,7 +126,7 @@ HELD_OUT: dict[str, Callable[[], Data]] = {
         "fars", "kr-vs-k", "pageblocks", "pendigits", "segment", "shuttle", "texture", "wine_white",
     )},
     "Gaussian quantiles": lambda: datasets.make_gaussian_quantiles(n_samples=1000, n_features=6, random_state=0),
-    "Hastie": lambda: datasets.make_hastie_10_2(1500, random_state=0),
+    "Hastie": lambda: _as_classes(*datasets.make_hastie_10_2(1500, random_state=0)),
     "circles": lambda: datasets.make_circles(600, noise=0.2, factor=0.5, random_state=0),
     "mixture of 6": lambda: _classes(1500, 40, 6),
     "parity of 4 bits": lambda: _bits(2000, 8, 4),
@@ -219,7 +227,7 @@ def serve() -> None:
         if family is None:
             answer: Any = list(fits_of(name)[0])
         else:
-            answer = scikit_learn_fit(name) if family == "scikit-learn" else measured(name, family)
+            answer = scikit_learn_fit(name) if family == PEER else measured(name, family)
         print(json.dumps(answer), flush=True)
 
 
@@ -253,28 +261,37 @@ class Checkout:
         self.process.wait()
 
 
-def compare_speed(base: Checkout, new: Checkout, names: list[str], families: set[str], repeats: int) -> list[str]:
-    """Return a table of CPU seconds for each set."""
-    parts, totals = [], []
+def measure_speed(base: Checkout, new: Checkout, names: list[str], families: set[str], repeats: int) -> None:
+    """Record CPU seconds of the families that are not recorded yet, and of one fit of scikit-learn's boosting."""
+    known = {(record["set"], record["family"]) for record in read_records(RECORDS)}
     for name in names:
-        rows, sums = [], [0.0, 0.0]
-        for family in new.ask(name):
-            if families and family not in families:
+        for family in (*new.ask(name), PEER):
+            if (name, family) in known or (families and family not in families):
                 continue
             seconds: list[list[float]] = []
             while not seconds or (len(seconds) < repeats and np.sum(seconds) * (1.0 + 1.0 / len(seconds)) < ENOUGH):
                 seconds.append([each.ask(name, family)["seconds"][0] for each in (base, new)])
             medians = [statistics.median(of_one) for of_one in zip(*seconds, strict=True)]
-            sums = [a + b for a, b in zip(sums, medians, strict=True)]
-            rows.append([family, *(f"{m:.2f}" for m in medians), f"{medians[0] / max(medians[1], 1e-9):.2f}"])
-            print(name, *rows[-1], flush=True)
-        one_fit = statistics.median(new.ask(name, "scikit-learn")["seconds"][0] for _ in range(repeats))
-        rows.append(["all", *(f"{total:.2f}" for total in sums), f"{sums[0] / sums[1]:.2f}"])
-        print(name, *rows[-1], f"one fit of scikit-learn's {one_fit:.2f}", flush=True)
-        totals.append([name, *rows[-1][1:], f"{one_fit:.2f}", *(f"{total / one_fit:.1f}" for total in sums)])
+            append_record(RECORDS, {"set": name, "family": family, "before": medians[0], "now": medians[1]})
+            print(name, family, *(f"{median:.2f}" for median in medians), flush=True)
+
+
+def speed_tables() -> list[str]:
+    """Return tables of what is recorded: all families of each set, and each of them."""
+    parts, totals = [], []
+    for name in TIMED:
+        of_set = {record["family"]: record for record in read_records(RECORDS) if record["set"] == name}
+        one_fit = of_set.pop(PEER, None)
+        if one_fit is None:
+            continue  # which is measured last
+        sums = [sum(record[when] for record in of_set.values()) for when in ("before", "now")]
+        rows = [[family, record["before"], record["now"]] for family, record in of_set.items()]
+        rows = [[family, f"{a:.2f}", f"{b:.2f}", f"{a / b:.2f}"] for family, a, b in [*rows, ["all", *sums]]]
         parts.append(f"## {name}\n\n" + as_table(["family", "before, CPU s", "now, CPU s", "before / now"], rows))
+        fit = (one_fit["before"] + one_fit["now"]) / 2.0
+        totals.append([name, *rows[-1][1:], f"{fit:.2f}", *(f"{total / fit:.1f}" for total in sums)])
     header = ["all families", "before, CPU s", "now, CPU s", "before / now", "one fit of scikit-learn's, CPU s",
-              "fits before", "fits now"]  # fmt: skip
+              "as many fits before", "now"]  # fmt: skip
     return [as_table(header, totals), *parts]
 
 
@@ -310,8 +327,8 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--base", type=Path, help="src folder of the checkout to compare with")
     parser.add_argument("--losses", choices=("design", "held-out"))
-    parser.add_argument("--only", action="append", default=[], help="sets whose names have this in them; prints only")
-    parser.add_argument("--family", action="append", default=[], help="one family; prints only")
+    parser.add_argument("--only", action="append", default=[], help="sets whose names have this in them")
+    parser.add_argument("--family", action="append", default=[], help="one family")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -326,11 +343,8 @@ def main() -> None:
     if options.losses:
         print(*compare_losses(*checkouts, names, set(options.family)), sep="\n\n")
     else:
-        tables = compare_speed(*checkouts, names, set(options.family), options.repeats)
-        if options.only or options.family:
-            print(*tables, sep="\n\n")
-        else:
-            write_page("learners", "# Cost of the learners\n", this_machine(), notes_of("learners"), *tables)
+        measure_speed(*checkouts, names, set(options.family), options.repeats)
+        write_page("learners", "# Cost of the learners", this_machine(), notes_of("learners"), *speed_tables())
     for each in checkouts:
         each.close()
 

@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.spatial.distance import cdist
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, lasso_path
 from sklearn.neighbors import KNeighborsRegressor
 
 from bayesfloor.floor.learned.targets import fit_weights
-from bayesfloor.learn import boosting, families
+from bayesfloor.learn import boosting, families, ridge
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_of
 from bayesfloor.learn.lasso_kernels import lasso_path as own_lasso_path
 from bayesfloor.learn.nearest import mean_of_nearest, nearest_rows
-from bayesfloor.learn.ridge import PENALTIES, Landmarks, fit_leaving_one_out, fit_ridge, gcv_scores
+from bayesfloor.learn.ridge import JITTER, PENALTIES, Landmarks, fit_leaving_one_out, fit_ridge, gcv_scores
 from bayesfloor.learn.training_rows import Codes, Train, encoded, standardised
 
 
@@ -190,6 +191,43 @@ def test_landmarks_are_kernel_ridge_regression_where_all_rows_are_landmarks():
         errors.append(np.abs(exact.predict(test) - fit.predict(test)[:, 0]).max())
     # the offset is fitted besides, which a kernel this wide nearly has in itself
     assert min(errors) < 0.1 * np.abs(fit.predict(test)).max()
+
+
+def test_landmarks_are_ridge_regression_on_whitened_kernels():
+    """Of so few landmarks all choose the penalty, so that features made by hand give the same fit."""
+    rows, test, _ = rows_of(friedman, n=160)
+    space = Landmarks(rows, 0, 60)
+    fit = space.fit(0.7)
+    gamma = 0.5 / (0.7**2 * space.typical)
+    landmarks = space.landmarks.astype(float)
+    root = np.linalg.cholesky(np.exp(-gamma * cdist(landmarks, landmarks) ** 2) + JITTER * np.eye(60))
+    known, others = (np.linalg.solve(root, np.exp(-gamma * cdist(landmarks, X) ** 2)).T for X in (rows.X, test))
+    expected = fit_ridge(known, rows)
+    assert fit.fit.score == pytest.approx(expected.score, rel=1e-3)
+    np.testing.assert_allclose(fit.predict(test), expected.predict(others), atol=2e-3)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_whitened_and_direct_equations_have_one_solution(is_weighted, monkeypatch):
+    weight = np.linspace(0.2, 1.8, 300) if is_weighted else None
+    rows, test, _ = rows_of(friedman, n=300, weight=weight)
+    found = []
+    for least in (0.0, np.inf):
+        monkeypatch.setattr(ridge, "LEAST_DIRECT", least)
+        found.append(Landmarks(rows, 0, 140).fit(0.5).predict(test))
+    np.testing.assert_allclose(*found, atol=1e-6)
+
+
+def test_the_first_landmarks_choose_the_width_and_the_penalty(monkeypatch):
+    """With all of them choosing, the same width is taken, and the fit is nearly as good."""
+    rows, test, f = rows_of(friedman, n=600)
+    some = Landmarks(rows, 0, 240).best((0.3, 1.5))
+    monkeypatch.setattr(ridge, "SHARE_CHOOSING", 1.0)
+    every = Landmarks(rows, 0, 240).best((0.3, 1.5))
+    assert some.scale == every.scale
+    assert len(some.landmarks) == len(every.landmarks) == 240
+    errors = [np.mean((fit.predict(test)[:, 0] - f) ** 2) for fit in (some, every)]
+    assert errors[0] < 1.1 * errors[1]
 
 
 def test_gradients_are_differences_of_predictions():

@@ -326,7 +326,7 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
     g, h, n = np.float64(total >> 35), np.float64((total >> 13) & 0x3FFFFF) + 2.0 * ridge * _SECOND, total & MOST_SEEN
     ridge *= _SECOND
     of_leaf = g * g / (h - ridge)
-    best, cut, gaps = of_leaf, 0, 0
+    best, cut, gaps = of_leaf, np.int64(0), 0
     has_gaps = sums[leaf, t, 0] != 0
     # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
     for case in range(2 if has_gaps else 1):

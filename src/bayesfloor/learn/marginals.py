@@ -1,6 +1,5 @@
 """Families of classes that look at one column at a time: as numbers in order, or as values without one."""
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -120,10 +119,10 @@ def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
             prior = np.tile(train.prior, (len(test), 1))
             return train.asked_for(dict.fromkeys(names, lambda: prior))
     by_score = sorted(columns, key=lambda column: -column.score)
-    predicts = (_naive_bayes_of_values, _logistic_of_values, partial(_trees_of_shares, seed=seed))
-    given = (columns, by_score, by_score)
     return train.asked_for({
-        name: partial(predict, some, train, test) for name, predict, some in zip(names, predicts, given, strict=True)
+        "value naive Bayes": lambda: _naive_bayes_of_values(columns, train, test),
+        "value logistic": lambda: _logistic_of_values(by_score, train, test),
+        "trees of shares": lambda: _trees_of_shares(by_score, train, test, seed),
     })  # fmt: skip
 
 

@@ -84,7 +84,8 @@ def near_learners(
     -------
     dict of str to ndarray
     """
-    means, ridges = ({name: own for name, own in some.items() if train.wants(name)} for some in (means, ridges))
+    means = {name: k for name, k in means.items() if train.wants(name)}
+    ridges = {name: fit for name, fit in ridges.items() if train.wants(name)}
     n_nearest = max([0, *means.values(), *(n_local for _ in ridges)])
     if not n_nearest:
         return {}
