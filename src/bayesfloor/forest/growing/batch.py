@@ -206,5 +206,5 @@ def carry(
     if axes.n_axes > 3 and tiled.side.height > 0:
         own_place = place.take(number_of_row.take(tiled.copy_rows))
         if tiles_are_mixed(tiled.side, own_place, line):
-            tiled, _ = tile_along(points, tiled, own_place, axes, pool)
+            tiled = tile_along(points, tiled, own_place, axes, pool)
     return axes, (*parts[:-n_joined], Part(tiled, number=number_of_row.take(tiled.copy_rows)))

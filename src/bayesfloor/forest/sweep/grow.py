@@ -11,20 +11,26 @@ from collections.abc import Callable
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import F64, I32, Edges, ForestEdges
+from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
 from bayesfloor.forest.order.kruskal_kernels import component_labels, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.bound_kernels import bound_tiles, empty_bounds, point_places
-from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
+from bayesfloor.forest.sweep.driver import LOOK_UPS, NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
-from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
-from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
+from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_in_side, near_neighbors, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, move_points, new_work, tile_along
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import WorkerPool
 
 # Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
 MIXED = 3.5
+# Minimum share of a tile's points that are a region of their own; fewer are outliers.
+PART_OF_TILE = 1 / 16
+# Maximum number of points in parts of other regions that stay where they are: more take longer than new tiles.
+FEW_ASTRAY = 200
+# Tiles in which such a point looks for neighbours.
+NEAR_EACH = 4
 # Minimum number of points for a sweep; all distances of smaller sets are computed.
 MANY_POINTS = 64
 # Points in the sample whose spanning trees join parts that lie far apart.
@@ -64,23 +70,87 @@ def grow(
         near = neighbors_of(tiled, tiled, 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2), pool)
     grown = settle(ends, task, no_forests(), [sites, seed_edges(tiled, near, task, axes, pool)], pool)
     grown = chain_components(ends, task, grown, lambda u, v: lengths_of(tiled, tiled, site[u], site[v]))
-    cut, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, pool)
-    known = near if cut is tiled and n == len(ends) and not len(side.core) else NOTHING_KNOWN
+    known = near if n == len(ends) and not len(side.core) else NOTHING_KNOWN
+    if axes.n_axes <= FEW_AXES:
+        cut, last = tiled, None
+    else:
+        cut, grown, last = cut_anew(points, tiled, grown, ends, task, axes, pool)
+    if cut is not tiled:
+        number = cut.numbers_of(tiled.copy_rows)
+        grown = grown._replace(u=number.take(grown.u), v=number.take(grown.v))
+        known = renumbered(known, number)
+        ends = Ends(cut.copy_hashes, cut.copy_ranks)
+        last = last_line(ends, task, grown, axes.scale)
     part = Part(cut)
-    return cut, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount)
+    return cut, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount, last)
 
 
-def cut_along_last_tree(
+def cut_anew(
     points: Points, tiled: Tiled, grown: ForestEdges, ends: Ends, task: Task, axes: Axes, pool: WorkerPool
-) -> tuple[Tiled, ForestEdges, Ends]:
-    """Cut tiles anew, along the line of the last tree, where they are mixed; return all that is numbered by them."""
-    if axes.n_axes > FEW_AXES:
-        place, line = last_line(ends, task, grown, axes.scale)
-        if tiles_are_mixed(tiled.side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, pool)
-            grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
-            ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
-    return tiled, grown, ends
+) -> tuple[Tiled, ForestEdges, tuple[I32, Line]]:
+    """Cut tiles anew that hold parts of several dense regions; return the last tree as a line as well.
+
+    Where many tiles do, all are cut along the line of the last tree. Where a few do, the smaller parts move to tiles of
+    their own region. Their neighbours were looked for around the tile, far from either region, and are found first.
+    """
+    last = last_line(ends, task, grown, axes.scale)
+    if tiles_are_mixed(tiled.side, *last):
+        return tile_along(points, tiled, last[0], axes, pool), grown, last
+    astray = points_astray(tiled.side, *last, pool)
+    if len(astray) <= FEW_ASTRAY:
+        return tiled, grown, last
+    neighbors = near_each(tiled, astray, 2 * task.n_trees + 2, axes)
+    i, at = np.nonzero(neighbors >= 0)
+    u, v = (tiled.side.copy_start.take(end).astype(np.int32) for end in (astray[i], neighbors[i, at]))
+    found = Edges(u, v, lengths_of(tiled, tiled, astray[i], neighbors[i, at]))
+    leaves = beside_others(tiled.side, astray, neighbors)
+    return move_points(points, tiled, leaves, axes, pool), settle(ends, task, grown, [found]), last
+
+
+def renumbered(neighbors: I32, number: I32) -> I32:
+    """Return the neighbours of points, where there are any, under other numbers."""
+    if len(neighbors) == 0:
+        return neighbors
+    anew = np.empty_like(neighbors)
+    anew[number] = np.where(neighbors < 0, neighbors, number.take(neighbors, mode="clip"))
+    return anew
+
+
+def points_astray(side: Side, place: I32, line: Line, pool: WorkerPool) -> I64:
+    """Return points that reach their tile's representative only by edges far longer than is usual.
+
+    They must be a part of their tile; fewer are outliers, which reach as far from anywhere.
+    """
+    bounds = empty_bounds(side, False)
+    point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)
+    shares = cut_tiles(side, pool.n_threads, LOOK_UPS)
+    pool.run(bound_tiles, [(*share, side, line, bounds, True) for share in shares])
+    is_astray = bounds.reach > MIXED * line.lengths[len(line.lengths) // 2]
+    sizes = np.diff(side.starts)
+    is_mixed = np.add.reduceat(is_astray, side.starts[:-1], dtype=np.int64) > PART_OF_TILE * sizes
+    return np.flatnonzero(is_astray & np.repeat(is_mixed, sizes))
+
+
+def near_each(tiled: Tiled, chosen: I64, n_wanted: int, axes: Axes) -> I32:
+    """Return near neighbours of some points, each from the tiles nearest to itself; -1 where there are too few."""
+    coords = axes.coordinates(tiled.side.rows.take(chosen, axis=0))[0]
+    neighbors = np.full((len(chosen), n_wanted + 1), -1, np.int32)
+    best = np.full(neighbors.shape, np.inf, np.float32)
+    near_in_side(0, len(chosen), coords, tiled.side, Part(tiled).flat_centers, NEAR_EACH, 0, best, neighbors)
+    neighbors[neighbors == chosen[:, None]] = -1
+    return neighbors
+
+
+def beside_others(side: Side, astray: I64, neighbors: I32) -> I64:
+    """Return the tile of each point, where those that are astray go to that of the nearest neighbour which is not."""
+    leaves = np.repeat(np.arange(len(side.starts) - 1), np.diff(side.starts))
+    is_astray = np.zeros(len(leaves), np.bool_)
+    is_astray[astray] = True
+    is_settled = (neighbors >= 0) & ~is_astray.take(neighbors, mode="clip")
+    has_one = is_settled.any(axis=1)
+    first = neighbors[np.arange(len(astray)), is_settled.argmax(axis=1)]
+    leaves[astray[has_one]] = leaves.take(first[has_one])
+    return leaves
 
 
 def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
