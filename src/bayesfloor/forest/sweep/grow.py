@@ -33,8 +33,8 @@ FEW_ASTRAY = 200
 NEAR_EACH = 4
 # Minimum number of points for a sweep; all distances of smaller sets are computed.
 MANY_POINTS = 64
-# Points in the sample whose spanning trees join parts that lie far apart.
-SAMPLE = 1024
+# Points in the sample whose spanning trees join parts that lie far apart: as many at the most, and one in so many.
+SAMPLE, ONE_IN = 1024, 4
 # Maximum number of axes that count as few.
 FEW_AXES = 3
 # Maximum number of axes: number of tiles in which a tile's points look for neighbours.
@@ -184,7 +184,7 @@ def seed_edges(tiled: Tiled, near: I32, task: Task, axes: Axes, pool: WorkerPool
     side = tiled.side
     n = len(side.hashes)
     u, v = neighbor_edges(near)
-    sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
+    sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n // ONE_IN)).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
     sample_u, sample_v = sample_trees(coordinates, task.n_trees)
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
