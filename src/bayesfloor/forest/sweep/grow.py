@@ -184,7 +184,7 @@ def seed_edges(tiled: Tiled, near: I32, task: Task, axes: Axes, pool: WorkerPool
     side = tiled.side
     n = len(side.hashes)
     u, v = neighbor_edges(near)
-    sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n // ONE_IN)).astype(np.int64))
+    sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, max(n // ONE_IN, 1))).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
     sample_u, sample_v = sample_trees(coordinates, task.n_trees)
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
