@@ -111,17 +111,18 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, linked_by, r
     while True:
         lightest = new_d2[q] if q < m else np.inf
         # Most edges stay, in runs that are copied as vectors.
-        start, run, shift = np.uint64(p), np.uint64(p), np.uint64(at - p)
+        run = p
         while run < n and linked_by[run] < 0 and d2[run] < lightest:
-            run += np.uint64(1)
-        for e in range(start, run):
+            run += 1
+        start, stop, shift = np.uint64(p), np.uint64(run), np.uint64(at - p)
+        for e in range(start, stop):
             out_u[e + shift], out_v[e + shift] = u[e], v[e]
-        for e in range(start, run):
+        for e in range(start, stop):
             out_d2[e + shift] = d2[e]
-        for e in range(start, run):
+        for e in range(start, stop):
             place[e] = e + shift
-        at += np.int64(run) - p
-        p = np.int64(run)
+        at += run - p
+        p = run
         if p == n and q == m:
             break
         is_new = p == n or lightest < d2[p]

@@ -23,8 +23,10 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, 
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import WorkerPool
 
-# Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
+# A point looks far where it reaches its tile's representative only by edges this many times as long as the median edge.
 MIXED = 3.5
+# Tiles are mixed when more than this share of all points looks far.
+MANY_FAR = 0.15
 # Minimum share of a tile's points that are a region of their own; fewer are outliers.
 PART_OF_TILE = 1 / 16
 # Maximum number of points in parts of other regions that stay where they are: more take longer than new tiles.
@@ -94,9 +96,10 @@ def cut_anew(
     their own region. Their neighbours were looked for around the tile, far from either region, and are found first.
     """
     last = last_line(ends, task, grown, axes.scale)
-    if tiles_are_mixed(tiled.side, *last):
+    is_far = looks_far(tiled.side, *last, pool)
+    if tiles_are_mixed(is_far):
         return tile_along(points, tiled, last[0], axes, pool), grown, last
-    astray = points_astray(tiled.side, *last, pool)
+    astray = parts_of_tiles(tiled.side, is_far)
     if len(astray) <= FEW_ASTRAY:
         return tiled, grown, last
     neighbors = near_each(tiled, astray, 2 * task.n_trees + 2, axes)
@@ -116,19 +119,30 @@ def renumbered(neighbors: I32, number: I32) -> I32:
     return anew
 
 
-def points_astray(side: Side, place: I32, line: Line, pool: WorkerPool) -> I64:
-    """Return points that reach their tile's representative only by edges far longer than is usual.
-
-    They must be a part of their tile; fewer are outliers, which reach as far from anywhere.
-    """
+def looks_far(side: Side, place: I32, line: Line, pool: WorkerPool) -> np.ndarray:
+    """Tell which points reach their tile's representative only by edges far longer than is usual."""
     bounds = empty_bounds(side, False)
     point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)
     shares = cut_tiles(side, pool.n_threads, LOOK_UPS)
     pool.run(bound_tiles, [(*share, side, line, bounds, True) for share in shares])
-    is_astray = bounds.reach > MIXED * line.lengths[len(line.lengths) // 2]
+    is_far: np.ndarray = bounds.reach > MIXED * line.lengths[len(line.lengths) // 2]
+    return is_far
+
+
+def tiles_are_mixed(is_far: np.ndarray) -> bool:
+    """Tell whether many points look far.
+
+    Their tiles hold parts of several dense regions, and would have to look as far as from one region to the next. Tiles
+    cut along the line of the last tree hold one region each.
+    """
+    return bool(np.mean(is_far) > MANY_FAR)
+
+
+def parts_of_tiles(side: Side, is_far: np.ndarray) -> I64:
+    """Return those of the points that look far which are a part of their tile; fewer are outliers."""
     sizes = np.diff(side.starts)
-    is_mixed = np.add.reduceat(is_astray, side.starts[:-1], dtype=np.int64) > PART_OF_TILE * sizes
-    return np.flatnonzero(is_astray & np.repeat(is_mixed, sizes))
+    is_mixed = np.add.reduceat(is_far, side.starts[:-1], dtype=np.int64) > PART_OF_TILE * sizes
+    return np.flatnonzero(is_far & np.repeat(is_mixed, sizes))
 
 
 def near_each(tiled: Tiled, chosen: I64, n_wanted: int, axes: Axes) -> I32:
@@ -160,23 +174,6 @@ def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
     n_sites = min(1 + int(np.count_nonzero(np.diff(points.sites[rows]))) for rows in sets)
     least = max(plan.current().all_pairs_below, MANY_POINTS)
     return n_sites > least and not is_plain() and device_for(task, n_sites**2) is not None
-
-
-def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
-    """Tell whether many points reach their tile's representative only by edges far longer than is usual.
-
-    Their tiles hold parts of several dense regions, and would have to look as far as from one region to the next. Tiles
-    cut along the line of the last tree hold one region each.
-    """
-    bounds = empty_bounds(side, False)
-    point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)
-    n_leaves = 1 << side.height
-    looked_at = range(0, n_leaves, max(1, n_leaves // 64))
-    for leaf in looked_at:
-        bound_tiles(leaf, leaf + 1, side, line, bounds, True)
-    reach = np.concatenate([bounds.reach[side.starts[leaf] : side.starts[leaf + 1]] for leaf in looked_at])
-    many_reach = np.sort(reach)[int(0.85 * len(reach))]
-    return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
 
 
 def seed_edges(tiled: Tiled, near: I32, task: Task, axes: Axes, pool: WorkerPool) -> Edges:
