@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from bayesfloor import spanning_forests
 from bayesfloor.forest import plan
 from bayesfloor.forest.order import edges
+from bayesfloor.forest.sweep import grow
+from bayesfloor.runtime.kernels import plainly
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_points
 from naive_forests import naive_forests
@@ -54,6 +56,34 @@ def test_points_that_walk_down_the_tree_of_tiles_together(kind, d, monkeypatch):
         settings = {"tile_size": 4, "buffer_edges": 16, "survivors_per_point": survivors, "near_tiles": near}
         with plan.override(**settings):
             assert_same_forests(spanning_forests(X, n_trees=2, n_jobs=2), expected)
+
+
+@pytest.mark.parametrize(("d", "kernel"), [(6, "differences"), (6, "products"), (30, "products")])
+def test_points_of_another_region_move_to_its_tiles(d, kernel, monkeypatch):
+    """A few tiles hold points of two clusters, some of them more than once."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(40.0 * c, 1.0, (size, d)) for c, size in enumerate((330, 170, 110))])
+    X = rng.permutation(np.concatenate((X, X[::50])))
+    moved = []
+
+    def move_points(points, tiled, leaves, *others):
+        sizes = np.diff(tiled.side.starts)
+        moved.append(np.count_nonzero(leaves != np.repeat(np.arange(len(sizes)), sizes)))
+        return original(points, tiled, leaves, *others)
+
+    original = grow.move_points
+    monkeypatch.setattr(grow, "move_points", move_points)
+    monkeypatch.setattr(grow, "FEW_ASTRAY", 0)
+    with plan.override(tile_size=24, kernel=kernel), plainly(False):
+        assert_same_forests(spanning_forests(X, n_trees=2, n_jobs=2), naive_forests(X, 2))
+    assert sum(moved) > 0
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 9])
+def test_few_points_in_tiles(n):
+    X = make_points("gaussian", n, 5)
+    with plan.override(all_pairs_below=1, tile_size=2), plainly(False):
+        assert_same_forests(spanning_forests(X, n_trees=1), naive_forests(X, 1))
 
 
 @pytest.mark.parametrize("d", [2, 20])

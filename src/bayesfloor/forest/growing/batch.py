@@ -19,7 +19,7 @@ from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, Sweep, last_line
-from bayesfloor.forest.sweep.grow import grow, neighbors_of, tiles_are_mixed
+from bayesfloor.forest.sweep.grow import grow, looks_far, neighbors_of, tiles_are_mixed
 from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.seed_kernels import near_in_side, neighbor_edges
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes, tile_along, tile_points
@@ -205,6 +205,6 @@ def carry(
     tiled = tile_points(points, rows, axes, pool)
     if axes.n_axes > 3 and tiled.side.height > 0:
         own_place = place.take(number_of_row.take(tiled.copy_rows))
-        if tiles_are_mixed(tiled.side, own_place, line):
-            tiled, _ = tile_along(points, tiled, own_place, axes, pool)
+        if tiles_are_mixed(looks_far(tiled.side, own_place, line, pool)):
+            tiled = tile_along(points, tiled, own_place, axes, pool)
     return axes, (*parts[:-n_joined], Part(tiled, number=number_of_row.take(tiled.copy_rows)))

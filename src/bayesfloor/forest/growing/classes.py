@@ -205,8 +205,8 @@ class Extension:
         if n_old < max(len(new_rows), FEW_POINTS):
             every, anew = self.grown(rows, pool)
             batch = self.tiled(new_rows, pool)
-            new_part = Part(batch, number=self.numbers_of(every, batch.copy_rows))
-            return ExtendedClass(every, anew, self.numbers_of(every, rows)[:n_old], new_part)
+            new_part = Part(batch, number=every.numbers_of(batch.copy_rows))
+            return ExtendedClass(every, anew, every.numbers_of(rows)[:n_old], new_part)
         if not self.tiles_stay:
             own = self.renumbered(tiled.copy_rows, n_old, grown, None, pool)
             again = replace(self, tiles_stay=True).add_rows(own.tiled, own.grown, new_rows, pool)
@@ -242,17 +242,11 @@ class Extension:
     ) -> ExtendedClass:
         """Cut the numbered rows of a class into tiles anew, and number them by these; those from n_old on are new."""
         tiled = self.tiled(rows, pool)
-        number = self.numbers_of(tiled, rows)
+        number = tiled.numbers_of(rows)
         grown = grown._replace(u=number.take(grown.u), v=number.take(grown.v))
         if batch is not None:
             batch = replace(batch, number=number.take(batch.numbers(np.arange(batch.tiled.n_copies))))
         return ExtendedClass(tiled, grown, number[:n_old], batch)
-
-    def numbers_of(self, tiled: Tiled, rows: np.ndarray) -> I32:
-        """Return the numbers of rows among copies in tile order."""
-        number_of_row = np.empty(len(self.points.order), np.int32)
-        number_of_row[tiled.copy_rows] = np.arange(tiled.n_copies, dtype=np.int32)
-        return number_of_row.take(rows)
 
 
 class OldPairs:

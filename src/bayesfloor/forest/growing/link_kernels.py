@@ -76,12 +76,12 @@ def are_connected(parent, weight, t, a, b, d2):
 
 
 @kernel
-def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, left):
+def exchange(t, tree, links, edges, hashes, ranks, key, out, place, linked_by, roots, new_links, left):
     """Add edges, which come in the strict order, to tree t (u, v, d2), which spans the first points.
 
     `out` receives the tree of all points, `place` where each of its edges is by now, and `left` what has no place in
     it, in the strict order. `new_links` receives those links that are made anew; `keep_links` fills in the others.
-    Returns how many edges are left.
+    `linked_by` and `roots` are buffers for a number per point. Returns how many edges are left.
     """
     u, v, d2 = tree
     parent, edge, weight = links
@@ -90,8 +90,8 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, l
     new_parent, new_edge, new_weight = new_links
     left_u, left_v, left_d2 = left
     n_old, n_all, n, m = parent.shape[1], new_parent.shape[1], len(u), len(new_u)
-    linked_by = np.full(n, -1, np.int32)  # the point whose link is to be made anew, by edge
-    roots = np.full(n_all, -1, np.int32)
+    linked_by[:] = -1  # the point whose link is to be made anew, by edge
+    roots[:] = -1
     for i in range(n_all):
         new_edge[t, i] = NEVER if i >= n_old else UNTOUCHED
     # An edge joins what shorter links have joined by then: links that are lighter stay, unless other edges open them.
@@ -110,10 +110,19 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, l
     p, q, at, n_left = 0, 0, 0, 0
     while True:
         lightest = new_d2[q] if q < m else np.inf
-        while p < n and linked_by[p] < 0 and d2[p] < lightest:
-            out_u[at], out_v[at], out_d2[at], place[p] = u[p], v[p], d2[p], at
-            at += 1
-            p += 1
+        # Most edges stay, in runs that are copied as vectors.
+        run = p
+        while run < n and linked_by[run] < 0 and d2[run] < lightest:
+            run += 1
+        start, stop, shift = np.uint64(p), np.uint64(run), np.uint64(at - p)
+        for e in range(start, stop):
+            out_u[e + shift], out_v[e + shift] = u[e], v[e]
+        for e in range(start, stop):
+            out_d2[e + shift] = d2[e]
+        for e in range(start, stop):
+            place[e] = e + shift
+        at += run - p
+        p = run
         if p == n and q == m:
             break
         is_new = p == n or lightest < d2[p]
@@ -180,22 +189,45 @@ def attach(numbers, attached_to, attached_d2, parent, weight):
 
 
 @kernel
-def merge_ranks(hashes, old, new, order, ranks, sites):
-    """Merge two lists of rows by hash, and number all rows in that order; return False where two hashes are equal."""
-    p, q = 0, 0
-    before = np.uint64(0)
-    for at in range(len(order)):
-        if p < len(old) and (q == len(new) or hashes[old[p]] < hashes[new[q]]):
-            row = old[p]
-            p += 1
-        else:
-            row = new[q]
-            q += 1
-        if at > 0 and hashes[row] == before:
-            return False
-        before = hashes[row]
-        order[at], ranks[row], sites[row] = row, at, at
+def merge_ranks(hashes, old, old_ranks, new, order, ranks):
+    """Merge new rows, which come by hash, into a list of rows by hash; return False where two hashes are equal.
+
+    `order` receives all rows in that order, `ranks` the number that each has there.
+    """
+    n, m = len(old), len(new)
+    shift = np.empty(n, np.int32)  # new rows before each old one, by the rank of that
+    p = 0
+    for q in range(m + 1):
+        until = n
+        if q < m:
+            wanted, low = hashes[new[q]], p
+            while low < until:
+                middle = (low + until) // 2
+                if hashes[old[middle]] < wanted:
+                    low = middle + 1
+                else:
+                    until = middle
+            if until < n and hashes[old[until]] == wanted:
+                return False
+            if q > 0 and hashes[new[q - 1]] == wanted:
+                return False
+            order[until + q], ranks[new[q]] = new[q], until + q
+        for e in range(np.uint64(p), np.uint64(until)):
+            order[e + np.uint64(q)] = old[e]
+            shift[e] = q
+        p = until
+    for row in range(np.uint64(n)):
+        ranks[row] = old_ranks[row] + shift[old_ranks[row]]
     return True
+
+
+@kernel
+def write_tree(t, u, v, d2, edges, weights, tree):
+    """Write the edges of tree t as users get them."""
+    for e in range(np.uint64(len(u))):
+        edges[e, 0], edges[e, 1] = u[e], v[e]
+        weights[e] = np.sqrt(d2[e])
+        tree[e] = t
 
 
 @kernel

@@ -12,7 +12,7 @@ must span them; otherwise `batch` takes over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from bayesfloor.forest.growing.link_kernels import (
     merge_ranks,
     nearest_points,
     points_in_reach,
+    write_tree,
 )
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
 from bayesfloor.forest.order.edges import Task, empty_edges, together
@@ -48,6 +49,8 @@ FEW_TREES = 8
 LEAF = 16
 # Maximum number of edges per new point that a search may find; more occur where many new points lie far from others.
 MANY_EDGES = 64
+# Spare capacity of memory that is used again, as a share of what is needed.
+SPARE = 0.5
 # Join this number of new points at a time where there are more edges than that.
 FEW_NEW = 32
 
@@ -74,6 +77,25 @@ class Obstacle(Enum):
     MANY_EDGES = auto()
 
 
+class Room:
+    """Memory for arrays of some forests, used again for later ones: fresh memory takes longer than to fill it."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, np.ndarray] = {}
+
+    def empty(self, name: str, shape: int | tuple[int, int], dtype: type) -> np.ndarray:
+        """Return an array in the memory of the array that had this name before."""
+        size = int(np.prod(shape))
+        if name not in self._buffers or len(self._buffers[name]) < size:
+            self._buffers[name] = np.empty(size + int(SPARE * size), dtype)
+        return self._buffers[name][:size].reshape(shape)
+
+    def edges(self, name: str, n: int) -> Edges:
+        """Return an array for edges."""
+        u, v = (self.empty(f"{name} {end}", n, np.int32) for end in "uv")
+        return Edges(u, v, self.empty(f"{name} d2", n, np.float64))
+
+
 class Links(NamedTuple):
     """The link trees of all trees: the parent of each point, the place of the edge between, and its squared length."""
 
@@ -82,9 +104,10 @@ class Links(NamedTuple):
     weight: F64
 
     @classmethod
-    def empty(cls, n_trees: int, n: int) -> Links:
-        """Return room for link trees."""
-        return cls(np.empty((n_trees, n), np.int32), np.empty((n_trees, n), np.int32), np.empty((n_trees, n)))
+    def empty(cls, n_trees: int, n: int, room: Room) -> Links:
+        """Return arrays for link trees."""
+        parent, edge = (room.empty(name, (n_trees, n), np.int32) for name in ("parent", "edge"))
+        return cls(parent, edge, room.empty("weight", (n_trees, n), np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +118,8 @@ class LinkedForests:
     trees: list[Edges]  # by tree, in the strict order, the smaller number first
     links: Links
     kdtrees: tuple[KDTree, ...]  # largest first
+    room: Room  # where the trees, links and ranks are
+    spare: Room  # that of the forests before, which are not needed any more
 
     @property
     def n_points(self) -> int:
@@ -121,11 +146,12 @@ def link_forests(forests: Forests, points: Points, pool: WorkerPool) -> LinkedFo
     edge_lengths(points.X, points.X, u, v, d2)
     cuts = pairwise(range(0, len(u) + 1, n - 1))
     trees = [Edges(u[a:b], v[a:b], d2[a:b]) for a, b in cuts]
-    links = Links.empty(len(trees), n)
+    room = Room()
+    links = Links.empty(len(trees), n, room)
     pool.run(link_tree, [(np.int64(t), *tree, points.hashes, links) for t, tree in enumerate(trees)])
     kdtree = build_kdtree(points.X, np.arange(n, dtype=np.int32))
     fill_reach(kdtree, links.parent, links.weight, np.int64(len(trees) - 1))
-    return LinkedForests(points, trees, links, (kdtree,))
+    return LinkedForests(points, trees, links, (kdtree,), room, Room())
 
 
 def build_kdtree(rows: F64, numbers: I32) -> KDTree:
@@ -153,7 +179,7 @@ def build_kdtree(rows: F64, numbers: I32) -> KDTree:
     )
 
 
-def rank_more(points: Points, X: F64) -> Points | None:
+def rank_more(points: Points, X: F64, room: Room) -> Points | None:
     """Rank the rows of X, which begins with distinct points that are ranked; None where two rows have the same hash."""
     n_old, n = len(points.X), len(X)
     extent = Extent.union((points.extent, Extent.of(X[n_old:])))
@@ -161,10 +187,10 @@ def rank_more(points: Points, X: F64) -> Points | None:
     hashes[:n_old] = points.hashes
     hash_rows(X.view(np.uint64), n_old, n, hashes)
     new = (n_old + np.argsort(hashes[n_old:], kind="stable")).astype(np.int32)
-    order, ranks, sites = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    if extent.exponent != 0 or not merge_ranks(hashes, points.order, new, order, ranks, sites):
+    order, ranks = (room.empty(name, n, np.int32) for name in ("order", "ranks"))
+    if extent.exponent != 0 or not merge_ranks(hashes, points.order, points.ranks, new, order, ranks):
         return None
-    more = Points(X, 0, hashes, order, sites, X)
+    more = Points(X, 0, hashes, order, ranks.astype(np.int64), X)
     more.__dict__.update(extent=extent, ranks=ranks)
     return more
 
@@ -184,9 +210,7 @@ class Record(NamedTuple):
     def write(self, t: int, tree: Edges) -> None:
         """Fill in tree t; all trees have as many edges."""
         own = slice(t * len(tree.u), (t + 1) * len(tree.u))
-        self.edges[own, 0], self.edges[own, 1] = tree.u, tree.v
-        np.sqrt(tree.d2, out=self.weights[own])
-        self.tree[own] = t
+        write_tree(np.int64(t), *tree, self.edges[own], self.weights[own], self.tree[own])
 
 
 def extend_linked(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tuple[LinkedForests, Record] | None:
@@ -201,7 +225,7 @@ def extend_linked(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) ->
         joined = join_new(known, X[: min(known.n_points + at_once, n)], task, pool)
         if not isinstance(joined, tuple):
             return None
-        known = joined[0]
+        known = replace(joined[0], spare=Room())  # the first of them are still needed where this fails
         at_once *= 2
     assert isinstance(joined, tuple)
     return joined
@@ -219,7 +243,8 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
     hashes, ranks = points.hashes, points.ranks
     trees: list[Edges] = []
     places: list[I32] = []
-    links, record = Links.empty(task.n_trees, n), Record.empty(task.n_trees * (n - 1))
+    room = known.spare
+    links, record = Links.empty(task.n_trees, n, room), Record.empty(task.n_trees * (n - 1))
     edges = empty_edges(0)
 
     def add_edges(t: int) -> Edges:
@@ -227,13 +252,13 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
         offered = together((edges, by_tree[t]))
         order = order_edges(*offered, hashes, ranks, task.key)
         offered = Edges(offered.u.take(order), offered.v.take(order), offered.d2.take(order))
-        grown, place, left = empty_edges(n - 1), np.empty(n_old - 1, np.int32), empty_edges(n_old - 1 + len(order))
-        n_left = exchange(
-            np.int64(t), known.trees[t], known.links, offered, hashes, ranks, task.key, grown, place, links, left
-        )
+        grown, left = room.edges(f"tree {t}", n - 1), room.edges("left", n_old - 1 + len(order))
+        place, linked_by, roots = (room.empty(f"{name} {t}", n, np.int32) for name in ("place", "by", "roots"))
+        known_tree = known.trees[t], known.links, offered, hashes, ranks, task.key
+        n_left = exchange(np.int64(t), *known_tree, grown, place, linked_by, roots, links, left)
         trees.append(grown)
         places.append(place)
-        return Edges(left.u[:n_left], left.v[:n_left], left.d2[:n_left])
+        return Edges(left.u[:n_left].copy(), left.v[:n_left].copy(), left.d2[:n_left].copy())
 
     def finish(t: int) -> None:
         keep_links(np.int64(t), known.links, places[t], links)
@@ -246,7 +271,7 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
     for t in range(task.n_trees):
         edges = pool.run(lambda step, *args: step(*args), [(add_edges, t), *([(finish, t - 1)] if t else [])])[0]
     kdtrees = pool.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
-    return LinkedForests(points, trees, links, kdtrees), record
+    return LinkedForests(points, trees, links, kdtrees, room, known.room), record
 
 
 def edges_of_new(
@@ -277,7 +302,7 @@ def edges_of_new(
         enters = np.full((m, n_near), task.n_trees, np.int8)
         attached = near, best, links.parent, links.weight, enters, attached_to, attached_d2
         tasks = [(find_attachments, *piece, near, best, attached) for piece in pieces]
-        points, *chosen = pool.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
+        points, *chosen = pool.run(lambda step, *args: step(*args), [(rank_more, known.points, X, known.spare), *tasks])
         if all(chosen) or points is None:
             break
         if n_near > MANY_EDGES:
@@ -285,7 +310,8 @@ def edges_of_new(
         n_near *= 2
     if points is None:
         return None, None
-    parent, weight = np.empty((1, n_old + m), np.int32), np.empty((1, n_old + m))
+    room = known.spare
+    parent, weight = room.empty("attached", (1, n_old + m), np.int32), room.empty("by", (1, n_old + m), np.float64)
     parent[0, :n_old], weight[0, :n_old] = links.parent[-1], links.weight[-1]
     attach(batch.numbers, attached_to, attached_d2, parent, weight)
     fill_reach(batch, parent, weight, np.int64(0))

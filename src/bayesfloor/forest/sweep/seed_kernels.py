@@ -14,6 +14,7 @@ from bayesfloor.forest.sweep.distance_kernels import (
     tile_rows,
 )
 from bayesfloor.forest.sweep.kdtree_kernels import insert_nearest, nearest_leaves, point_to_box
+from bayesfloor.forest.sweep.vectors import LANES, VECTOR, box_gap, sixteen_distances
 from bayesfloor.runtime.kernels import kernel
 
 # Maximum number of axes for which the k-d tree leaves out most tiles; beyond, all centres are compared.
@@ -36,6 +37,11 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
     found = np.empty(min(n_near, 1 << b.height), np.int64)
     found_distances = np.empty(len(found))
     best = np.empty((len(chosen), n_wanted), np.float32)
+    has_vectors = len(b.vector_low) > 0
+    # The tile's points, and the boxes of others, relative to its centre; axes are padded with zeros.
+    n_lanes = -(-n_axes // LANES) * LANES
+    own, low_box = np.zeros(len(chosen) * n_lanes, np.float32), np.zeros(n_lanes, np.float32)
+    high_box = np.zeros(n_lanes, np.float32)
     for leaf_a in range(first, last):
         start_a = a.starts[leaf_a]
         size_a = a.starts[leaf_a + 1] - start_a
@@ -44,6 +50,9 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
         neighbors[start_a : start_a + size_a] = -1
         best[:size_a] = np.inf
         tile_rows(a.local, column_a * n_axes, width_a, size_a, a.centers, leaf_a, rows)
+        for r in range(size_a):
+            for f in range(n_axes):
+                own[r * n_lanes + f] = rows[r, f] - a.centers[leaf_a, f]
         n_found = nearest_leaves(a.centers, leaf_a, centers, box_low, box_high, b.height, found, found_distances)
         for near in range(n_found):
             leaf_b = found[near]
@@ -51,14 +60,21 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
             start_b = b.starts[leaf_b]
             size_b = b.starts[leaf_b + 1] - start_b
             n_rows = 0
+            for f in range(n_axes):
+                center = a.centers[leaf_a, f]
+                low_box[f], high_box[f] = box_low[node_b, f] - center, box_high[node_b, f] - center
             for r in range(size_a):
-                if point_to_box(rows, r, box_low, box_high, node_b) < best[r, n_wanted - 1]:
-                    chosen[n_rows] = r
-                    n_rows += 1
+                chosen[n_rows] = r
+                gap = box_gap(own, own, r * n_lanes, low_box, high_box, 0, n_lanes)
+                n_rows += gap < best[r, n_wanted - 1]
             if n_rows == 0:
                 continue
             column_b = b.columns[leaf_b]
             width_b = b.columns[leaf_b + 1] - column_b
+            if has_vectors:
+                is_own = same and leaf_a == leaf_b
+                nearest_in_vectors(rows, chosen, n_rows, b, leaf_b, is_own, best, start_a, neighbors)
+                continue
             if full:
                 buffers = full_points, norms, work.product, block
                 full_block(a.full, leaf_a, start_a, chosen, n_rows, b.full, leaf_b, start_b, size_b, *buffers)
@@ -76,6 +92,35 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
                     block[p, r] = np.inf
                 if count_within(block, p, 0, size_b, best[r, n_wanted - 1], no_limits) > 0:
                     keep_nearest(block, p, size_b, start_b, best, r, neighbors, start_a + r)
+
+
+@kernel
+def nearest_in_vectors(rows, chosen, n_rows, b, leaf, is_own, best, first, neighbors):
+    """Merge the points of a tile of b into the nearest so far of chosen rows of a tile, which may be their own.
+
+    Vectors whose box is farther away than the nearest so far are skipped.
+    """
+    n_axes, n_wanted = rows.shape[1], best.shape[1]
+    centers, local, vector_low, vector_high = b.centers, b.local, b.vector_low, b.vector_high
+    start, column = b.starts[leaf], b.columns[leaf]
+    size, width = b.starts[leaf + 1] - start, b.columns[leaf + 1] - column
+    n_lanes = -(-n_axes // LANES) * LANES
+    point, distances = np.zeros(n_lanes, np.float32), np.empty((1, VECTOR), np.float32)
+    sixteen = distances[0]
+    for p in range(n_rows):
+        r = chosen[p]
+        for f in range(n_axes):
+            point[f] = rows[r, f] - centers[leaf, f]
+        for vector in range(0, size, VECTOR):
+            box, at = (column + vector) // VECTOR * n_lanes, column * n_axes + vector
+            farthest = best[r, n_wanted - 1]
+            if box_gap(point, point, 0, vector_low, vector_high, box, n_lanes) >= farthest:
+                continue
+            if sixteen_distances(point, 0, n_axes, local, at, width, sixteen, 0) < farthest:
+                if is_own and vector <= r < vector + VECTOR:
+                    sixteen[r - vector] = np.inf
+                n_others = min(VECTOR, size - vector)
+                keep_nearest(distances, 0, n_others, start + vector, best, r, neighbors, first + r)
 
 
 @kernel

@@ -140,9 +140,25 @@ class Tiled:
         """The row of each point: that of its first copy."""
         return self.copy_rows[self.side.copy_start[:-1]]
 
+    def numbers_of(self, rows: np.ndarray) -> I32:
+        """Return the numbers of rows among the copies; all of them are there."""
+        number_of_row = np.empty(int(self.copy_rows.max()) + 1, np.int32)
+        number_of_row[self.copy_rows] = np.arange(self.n_copies, dtype=np.int32)
+        return number_of_row.take(rows)
 
-def tile_points(points: Points, ranked_rows: I32, axes: Axes, pool: WorkerPool, order: I32 | None = None) -> Tiled:
-    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
+
+def tile_points(
+    points: Points,
+    ranked_rows: I32,
+    axes: Axes,
+    pool: WorkerPool,
+    order: I32 | None = None,
+    starts: I64 | None = None,
+) -> Tiled:
+    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order.
+
+    Where `starts` says where each tile starts in that order, points come in any order within their tile.
+    """
     first_copy = _first_copies(points, ranked_rows)
     n = len(first_copy)
     copies = np.diff(np.append(first_copy, len(ranked_rows)))
@@ -154,12 +170,15 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, pool: WorkerPool, 
         coords[start:stop], off[start:stop] = axes.coordinates(points.X.take(own_rows[start:stop], axis=0))
 
     pool.run(turn, pool.shares(n))
-    height = 0
-    while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
-        height += 1
-    starts = leaf_starts(n, height)
-    n_leaves = 1 << height
-    keys = np.empty(n if order is None else 0)
+    is_free = order is None or starts is not None
+    if starts is None:
+        height = 0
+        while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
+            height += 1
+        starts = leaf_starts(n, height)
+    n_leaves = len(starts) - 1
+    height = n_leaves.bit_length() - 1
+    keys = np.empty(n if is_free else 0)
     items = _split(coords, keys, starts, height, pool) if order is None else order
     box_low, box_high = np.empty((2 * n_leaves, n_axes)), np.empty((2 * n_leaves, n_axes))
     centers = np.empty((n_leaves, n_axes))
@@ -174,7 +193,7 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, pool: WorkerPool, 
     def place_tiles(first: int, last: int) -> None:
         some, more = slice(first, last), slice(first, last + 1)
         boxes = box_low[n_leaves + first : n_leaves + last], box_high[n_leaves + first : n_leaves + last]
-        if has_vectors and order is None:
+        if has_vectors and is_free:
             split_tiles(coords, items, keys, starts, first, last)
         leaf_boxes(coords, items, starts[more], *boxes)
         localize(coords, off, items, starts[more], columns[more], centers[some], local, norms, slack[some])
@@ -282,19 +301,24 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
     return Tiled(side, len(ranked_rows), ranked_rows, hashes, ranks)
 
 
-def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, pool: WorkerPool) -> tuple[Tiled, I32]:
-    """Cut the same points into tiles anew, in the order of the places of their copies.
+def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, pool: WorkerPool) -> Tiled:
+    """Cut the same points into tiles anew, in the order of the places of their copies."""
+    return _tile_anew(points, tiled, np.argsort(place.take(tiled.side.copy_start[:-1])), None, axes, pool)
 
-    Returns the tiles, and the new number of each copy.
-    """
-    by_rank = np.argsort(tiled.copy_ranks)
-    rows = tiled.copy_rows[by_rank]
-    first_copy = _first_copies(points, rows)
-    order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
-    along = tile_points(points, rows, axes, pool, order)
-    number_of_rank = np.empty(len(points.order), np.int32)
-    number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
-    return along, number_of_rank[tiled.copy_ranks]
+
+def move_points(points: Points, tiled: Tiled, leaves: I64, axes: Axes, pool: WorkerPool) -> Tiled:
+    """Put each point into the given tile; there are as many tiles as before, and none is empty."""
+    starts = np.concatenate(([0], np.cumsum(np.bincount(leaves))))
+    return _tile_anew(points, tiled, np.argsort(leaves, kind="stable"), starts, axes, pool)
+
+
+def _tile_anew(points: Points, tiled: Tiled, order: I64, starts: I64 | None, axes: Axes, pool: WorkerPool) -> Tiled:
+    """Cut points into tiles in another order."""
+    by_rank = np.argsort(tiled.copy_ranks.take(tiled.side.copy_start[:-1]))
+    among_ranked = np.empty(len(order), np.int32)
+    among_ranked[by_rank] = np.arange(len(order), dtype=np.int32)
+    rows = points.order.take(np.sort(tiled.copy_ranks))
+    return tile_points(points, rows, axes, pool, among_ranked.take(order), starts)
 
 
 def new_work(*sides: Side) -> Work:
