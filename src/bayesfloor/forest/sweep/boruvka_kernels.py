@@ -40,7 +40,8 @@ def scan_lists(first, last, third, fourth, cloud, key, old_labels, new_label, la
                 best_u[label], best_v[label], best_d2[label] = i, j, d2
             if d2 < bound[i]:
                 continue
-        least[label] = min(least[label], bound[i])
+        if bound[i] < least[label]:  # and no store where it is not
+            least[label] = bound[i]
 
 
 @kernel
