@@ -3,9 +3,9 @@
     python -m benchmarks.speed.few_features                  everything; writes benchmarks/results/few_features.md
     python -m benchmarks.speed.few_features --only surfaces  the rows whose name has "surfaces" in it, printed only
 
-Every set is measured in a process of its own, two threads each. Ratios are medians over rounds in which all take turns,
-of CPU time and of time by the clock; the former says more where the machine is shared. All edges are compared with those
-of the sweep.
+Every set is measured in a process of its own, two threads each. Ratios are medians over rounds in which all take
+turns, of time by the clock and of CPU time; the latter says more where the machine is shared. All edges are compared
+with those of the sweep.
 """
 
 from __future__ import annotations
@@ -140,8 +140,9 @@ def main() -> None:
         "few_features",
         "# Spanning trees of rows with two to four features",
         f"Made by `python -m benchmarks.speed.few_features`. Two threads each, medians of {ROUNDS} rounds in which all "
-        "take turns, every set in a process of its own. Pairs of figures are by the clock / in CPU time; the latter says "
-        "more where other work shares the cores. Goals: 1.1 times the peer's speed, three trees in 1.5 times the time of one.",
+        "take turns, every set in a process of its own. Pairs of figures are by the clock / in CPU time; the latter "
+        "says more where other work shares the cores. Goals: 1.1 times the peer's speed, three trees in 1.5 times the "
+        "time of one.",
         f"{platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}, numba {version('numba')}, "
         f"quitefastmst {version('quitefastmst')}.",
         "## Sets that the settings were chosen on",
