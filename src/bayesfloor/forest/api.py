@@ -145,7 +145,7 @@ def spanning_forests(
         if core is not None:
             return reaching(points, core, task, pool)
         amount = len(X) ** 2 // 2
-        if suits_rounds(*X.shape, points.most_copies, task):
+        if suits_rounds(len(X), X.shape[1], points.most_copies, task):
             grown = grow_in_rounds(points.X, Ends(points.hashes, points.ranks), task, pool, amount)
             return to_forests(grown, np.arange(len(X), dtype=np.int32), points, n_trees, origin=origin_of(points))
         if only_for_device(points, [points.order], task):

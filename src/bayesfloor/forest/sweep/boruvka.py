@@ -99,7 +99,7 @@ class Best(NamedTuple):
 
     def copy(self) -> Best:
         """Return a copy."""
-        return Best(*(field.copy() for field in self))
+        return Best(self.u.copy(), self.v.copy(), self.d2.copy(), self.least.copy())
 
 
 def suits_rounds(n_rows: int, n_features: int, most_copies: int, task: Task) -> bool:
@@ -187,7 +187,7 @@ class Rounds:
             self.new_label = np.empty(len(self.sizes), np.int32)
             joined = join_components(best, self.labels, self.sizes, self.new_label, edges, n_edges)
             n_edges, self.sizes = joined
-        return Edges(*(field[:n_edges] for field in edges))
+        return Edges(edges.u[:n_edges], edges.v[:n_edges], edges.d2[:n_edges])
 
     def scan(self, pool: WorkerPool) -> Best:
         """Return what the lists say about each component."""
