@@ -64,6 +64,7 @@ SETS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
     "mixture [-3, 3] 100 000 x 2": lambda: mixture(100_000, 2, 3),
     "mixture [-10, 10] 100 000 x 2": lambda: mixture(100_000, 2, 10),
     "mixture [-3, 3] 1 000 000 x 2": lambda: mixture(1_000_000, 2, 3),
+    "mixture [-3, 3] 300 000 x 3": lambda: mixture(300_000, 3, 3),
     "clusters of clusters 100 000 x 3": lambda: nested_clusters(100_000),
     "scanned surfaces 100 000 x 3": lambda: scanned_surfaces(100_000),
 }
@@ -79,9 +80,9 @@ TARGETS = {
     "letter": (1.3, 2.0),
     "pendigits": (1.0, 2.0),
     "50 000 x 8": (4.0, 2.5),
-    " 100 000 x 2": (1.0, 1.6),
-    "1 000 000 x 2": (1.0, 3.0),
-    "100 000 x 3": (1.0, 3.0),
+    " 100 000 x 2": (1.1, 1.5),
+    "1 000 000 x 2": (1.1, 1.5),
+    "00 000 x 3": (1.1, 1.5),
 }
 
 

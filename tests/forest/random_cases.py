@@ -40,7 +40,7 @@ from bayesfloor.forest.gpu import rows as device_rows
 from bayesfloor.forest.gpu import sweep as device_sweep
 from bayesfloor.forest.growing import batch, classes
 from bayesfloor.forest.partitions import chunks, dispatch, graph
-from bayesfloor.forest.sweep import driver
+from bayesfloor.forest.sweep import boruvka, driver
 from bayesfloor.runtime import cluster, limits
 from bayesfloor.runtime.kernels import plainly
 from forest import point_sets
@@ -272,11 +272,12 @@ def chunked_frame(X, rng):
 
 SETTINGS = (
     {},
-    {"tile_size": 2},
-    {"tile_size": 5, "near_tiles": 1},
-    {"tile_size": 7, "projection": "none"},
-    {"buffer_edges": 1, "tile_size": 3},
-    {"survivors_per_point": 0.01, "buffer_edges": 16, "tile_size": 8},
+    {"most_axes_of_rounds": 0},
+    {"tile_size": 2, "most_axes_of_rounds": 0},
+    {"tile_size": 5, "near_tiles": 1, "most_axes_of_rounds": 0},
+    {"tile_size": 7, "projection": "none", "most_axes_of_rounds": 0},
+    {"buffer_edges": 1, "tile_size": 3, "most_axes_of_rounds": 0},
+    {"survivors_per_point": 0.01, "buffer_edges": 16, "tile_size": 8, "most_axes_of_rounds": 0},
     {"projection": "pca", "kernel": "products", "tile_size": 4},
     {"projection": "none", "kernel": "differences", "tile_size": 16},
     {"projection": "pca"},
@@ -293,6 +294,11 @@ LIMITS = (
     (joining, "MANY_AXES", 2),
     (classes_at_once, "MANY_EDGES", 30),
     (driver, "SMALL_CHUNK", 64),
+    (boruvka, "LEAF", 2),
+    (boruvka, "NEAR", 0),
+    (boruvka, "MOST_COPIES", 1),
+    (boruvka, "SEARCHING", 0.0),
+    (boruvka, "SETTLED", 2.0),
     (graph, "FAN_IN", 2),
     (graph, "MERGE_EDGES", 100),
     (device_sweep, "MANY_EDGES", 10),

@@ -32,6 +32,7 @@ SETTINGS = {
     "survivors_per_point": [6.0, 0.01],
     "projection": ["none", "pca"],
     "kernel": ["differences", "products"],
+    "most_axes_of_rounds": [0, 4],
 }
 
 

@@ -16,7 +16,8 @@ block of distances, and the whole set falls out of the pairs (`classes`).
 
 Within one block (`sweep`): a seed graph gives a first last tree; an edge longer than the heaviest edge between its ends
 in that tree can never enter; tiles, boxes and one comparison per pair find the few edges that still can; Kruskal's walk
-over these, in float64, settles the result. `docs/design.md` has the proofs.
+over these, in float64, settles the result. A set of rows with up to four features is grown by Borůvka's rounds instead
+(`sweep.boruvka`). `docs/design.md` has the proofs.
 
 ==============  ==============================================================================
 `order`         the strict order of edges: row hashes, identical rows, Kruskal, bottlenecks

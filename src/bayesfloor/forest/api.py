@@ -21,12 +21,14 @@ from bayesfloor.forest.gpu.rows import Resident, resident
 from bayesfloor.forest.growing.classes import ClassGrowth
 from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
 from bayesfloor.forest.order.arrays import F64
-from bayesfloor.forest.order.edges import Task
+from bayesfloor.forest.order.edges import Ends, Task
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
 from bayesfloor.forest.reachability.grow import check_core_distances, grow_reaching, scaled_core
 from bayesfloor.forest.results import Forests, to_forests
+from bayesfloor.forest.sweep.boruvka import grow_in_rounds, suits_rounds
 from bayesfloor.forest.sweep.grow import grow, only_for_device
+from bayesfloor.forest.sweep.search_kernels import search_strangers
 from bayesfloor.forest.sweep.tile_kernels import sweep_leaves
 from bayesfloor.forest.sweep.tiling import bare_tile, choose_axes, own_axes, tile_points
 from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
@@ -142,14 +144,20 @@ def spanning_forests(
         task = Task.of(n_trees, request.seed, len(X), engine)
         if core is not None:
             return reaching(points, core, task, pool)
+        amount = len(X) ** 2 // 2
+        if suits_rounds(len(X), X.shape[1], points.most_copies, task):
+            grown = grow_in_rounds(points.X, Ends(points.hashes, points.ranks), task, pool, amount)
+            return to_forests(grown, np.arange(len(X), dtype=np.int32), points, n_trees, origin=origin_of(points))
         if only_for_device(points, [points.order], task):
             tiled, axes = bare_tile(points, points.order), own_axes(points.extent, X.shape[1])
         else:
             axes = choose_axes(points, plan.current().projection)
             tiled = tile_points(points, points.order, axes, pool)
-        tiled, grown = grow(points, tiled, task, axes, pool, len(X) ** 2 // 2)
-        origin = ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, request.seed)
-        return to_forests(grown, tiled.copy_rows, points, n_trees, origin=origin)
+        tiled, grown = grow(points, tiled, task, axes, pool, amount)
+        return to_forests(grown, tiled.copy_rows, points, n_trees, origin=origin_of(points))
+
+    def origin_of(points: Points) -> ForestsOrigin:
+        return ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, request.seed)
 
     def reaching(points: Points, core: int | F64, task: Task, pool: WorkerPool) -> Forests:
         given = core if isinstance(core, int) else scaled_core(in_points(core, distance), points)
@@ -158,7 +166,8 @@ def spanning_forests(
         lengths = np.ldexp(np.sqrt(squares), points.exponent)
         return replace(found, core_distances=in_distance(lengths, distance) if isinstance(core, int) else core)
 
-    with spare_compilation(plain_seconds(X), sweep_leaves):
+    by_rounds = X.shape[1] <= plan.current().most_axes_of_rounds and core is None
+    with spare_compilation(plain_seconds(X), search_strangers if by_rounds else sweep_leaves):
         found = _run(compute, X, device, request)
     if distance == "euclidean":
         return found

@@ -22,6 +22,8 @@ class Plan:
     buffer_edges: int = 1 << 16
     # Tiles searched for the seed's neighbours; None chooses by the number of axes.
     near_tiles: int | None = None
+    # Features up to which the forests of a set come from Borůvka's rounds; a sweep serves more.
+    most_axes_of_rounds: int = 4
     # Points up to which every edge is a candidate.
     all_pairs_below: int = 200
     # Distances from which a block is worth sending to a device.

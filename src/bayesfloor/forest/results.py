@@ -393,8 +393,10 @@ def to_forests(
     n_samples = len(row_of)
     sizes = np.bincount(tree)
     n_trees = len(sizes)
-    by_tree = np.concatenate([np.flatnonzero(tree == t) for t in range(n_trees)]) if n_trees else np.empty(0, np.int64)
-    ends_u, ends_v = row_of.take(u.take(by_tree)), row_of.take(v.take(by_tree))
+    if n_trees > 1:
+        by_tree = np.concatenate([np.flatnonzero(tree == t) for t in range(n_trees)])
+        u, v, d2 = u.take(by_tree), v.take(by_tree), d2.take(by_tree)
+    ends_u, ends_v = row_of.take(u), row_of.take(v)
     edges = np.empty((len(tree), 2), np.int64)
     np.minimum(ends_u, ends_v, out=edges[:, 0])
     np.maximum(ends_u, ends_v, out=edges[:, 1])
@@ -402,7 +404,7 @@ def to_forests(
         n_samples=n_samples,
         n_trees=n_trees,
         edges=edges,
-        weights=np.ldexp(np.sqrt(d2.take(by_tree)), points.exponent),
+        weights=np.ldexp(np.sqrt(d2), points.exponent),
         tree=np.repeat(np.arange(n_trees), sizes),
         sites=points.sites if rows is None else number_anew(points.sites[rows]),
         n_components=n_samples - sizes,

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, U64, Edges, ForestEdges
 from bayesfloor.forest.order.hash_kernels import seed_key
-from bayesfloor.forest.order.kruskal_kernels import merge_forests, sorted_between, walk_with
+from bayesfloor.forest.order.kruskal_kernels import merge_forests, order_between, walk_with
 from bayesfloor.runtime.threads import WorkerPool
 
 # Minimum number of edges that several threads sort.
@@ -59,18 +59,36 @@ def settle(
     The threads of a pool sort the new ones.
     """
     u, v, d2 = together(edges)
-    cuts = [0.0, np.inf]
-    if pool is not None and len(d2) >= SORTED_BY_MANY:
-        sample = np.sort(d2[:: max(1, len(d2) // 1024)])
-        cuts[1:1] = [float(sample[first]) for first, _ in pool.shares(len(sample))[1:]]
-    ranges = [(u, v, d2, low, high, ends.hashes, ends.ranks, task.key) for low, high in pairwise(cuts)]
     # Sorted once: of many edges, the walk would wait for memory at each one that it picks out.
-    some = pool.run(sorted_between, ranges) if pool is not None else [sorted_between(*ranges[0])]
-    found = [np.concatenate(field) for field in zip(*some, strict=True)] if len(some) > 1 else some[0]
+    found = in_ranges(ends, task, Edges(u, v, d2), (u, v, d2), pool)
     in_order = np.arange(len(found[0]), dtype=np.int32)
     return ForestEdges(
         *walk_with(len(ends), task.n_trees, *forests, *found, in_order, ends.hashes, ends.ranks, task.key)
     )
+
+
+def in_ranges(
+    ends: Ends, task: Task, edges: Edges, fields: Sequence[np.ndarray], pool: WorkerPool | None
+) -> list[np.ndarray]:
+    """Return fields of edges in the strict order; each thread of a pool sorts those of a range of lengths."""
+    cuts = [0.0, np.inf]
+    if pool is not None and len(edges.d2) >= SORTED_BY_MANY:
+        sample = np.sort(edges.d2[:: max(1, len(edges.d2) // 1024)])
+        cuts[1:1] = [float(sample[first]) for first, _ in pool.shares(len(sample))[1:]]
+
+    def sort(low: float, high: float) -> list[np.ndarray]:
+        order = order_between(*edges, low, high, ends.hashes, ends.ranks, task.key)
+        return [field.take(order) for field in fields]
+
+    some = pool.run(sort, [*pairwise(cuts)]) if pool is not None else [sort(*cuts)]
+    return [np.concatenate(field) for field in zip(*some, strict=True)] if len(some) > 1 else list(some[0])
+
+
+def in_strict_order(ends: Ends, task: Task, trees: Sequence[Edges], pool: WorkerPool) -> ForestEdges:
+    """Put the edges of all trees, each in no order, into one list in the strict order."""
+    edges = together(trees)
+    tree = np.repeat(np.arange(len(trees), dtype=np.int32), [len(own.u) for own in trees])
+    return ForestEdges(*in_ranges(ends, task, edges, (*edges, tree), pool))
 
 
 def settle_all(ends: Ends, task: Task, forests: ForestEdges, others: Sequence[Edges], edges: Edges) -> ForestEdges:

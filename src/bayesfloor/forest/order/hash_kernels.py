@@ -14,6 +14,10 @@ from bayesfloor.runtime.kernels import kernel
 DIGIT_BITS = np.uint64(11)
 DIGIT_MASK = np.uint64((1 << 11) - 1)
 N_DIGIT_VALUES = 1 << 11
+# Maximum length of a run of equal keys that is sorted by insertion.
+SHORT_RUN = 24
+# High words of hashes are from the first of these to below the second.
+NO_WORD, N_WORDS = np.uint64(0), np.uint64(1 << 32)
 
 
 def _seed_key(seed):
@@ -78,23 +82,51 @@ def radix_sort_range(keys, items, lo, hi, keys_spare, items_spare):
             keys[lo + p], items[lo + p] = keys_spare[p], items_spare[p]
 
 
-def _order_of_hashes(hashes):
-    return np.argsort(hashes, kind="stable").astype(np.int32)
+def _order_between_words(hashes, low, high):
+    some = np.flatnonzero((hashes >> SHIFT_32 >= low) & (hashes >> SHIFT_32 < high))
+    return some[np.argsort(hashes[some], kind="stable")].astype(np.int32)
 
 
-@kernel(plain=_order_of_hashes)
+@kernel(plain=_order_between_words)
+def order_between_words(hashes, low, high):
+    """Return the rows whose hashes have high words from low to below high, by hash, and by number among equal ones."""
+    n = 0
+    for i in range(len(hashes)):
+        word = hashes[i] >> SHIFT_32
+        n += low <= word < high
+    items, keys = np.empty(n, np.int32), np.empty(n, np.uint64)
+    at = 0
+    for i in range(len(hashes)):
+        word = hashes[i] >> SHIFT_32
+        if low <= word < high:
+            items[at], keys[at] = i, word
+            at += 1
+    keys_spare, items_spare = np.empty(n, np.uint64), np.empty(n, np.int32)
+    radix_sort_range(keys, items, 0, n, keys_spare, items_spare)
+    start = 0
+    for p in range(1, n + 1):
+        if p < n and keys[p] == keys[start]:
+            continue
+        if p - start > SHORT_RUN:
+            for q in range(start, p):
+                keys[q] = hashes[items[q]]
+            radix_sort_range(keys, items, start, p, keys_spare, items_spare)
+        else:
+            for q in range(start + 1, p):
+                item = items[q]
+                s = q
+                while s > start and hashes[items[s - 1]] > hashes[item]:
+                    items[s] = items[s - 1]
+                    s -= 1
+                items[s] = item
+        start = p
+    return items
+
+
+@kernel(plain=True)
 def order_of_hashes(hashes):
     """Return the row numbers sorted by hash, rows with equal hashes in their own order."""
-    n = len(hashes)
-    items = np.arange(n).astype(np.int32)
-    keys = hashes.copy()
-    keys_spare = np.empty(n, np.uint64)
-    items_spare = np.empty(n, np.int32)
-    radix_sort_range(keys, items, 0, n, keys_spare, items_spare)
-    for p in range(n):
-        keys[p] = hashes[items[p]] >> SHIFT_32
-    radix_sort_range(keys, items, 0, n, keys_spare, items_spare)
-    return items
+    return order_between_words(hashes, NO_WORD, N_WORDS)
 
 
 def _number_sites(X, hashes, order, site_of_rank):

@@ -6,13 +6,10 @@ smaller (descending). Ranks only ever decide between copies of the same points.
 
 import numpy as np
 
-from bayesfloor.forest.order.hash_kernels import edge_hash, radix_sort_range
+from bayesfloor.forest.order.hash_kernels import SHORT_RUN, edge_hash, radix_sort_range
 from bayesfloor.runtime.hash_kernels import SHIFT_32
 from bayesfloor.runtime.hash_kernels import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
-
-# Maximum length of a run of equal keys that is sorted by insertion.
-SHORT_RUN = 24
 
 
 @kernel(inline="always")
@@ -111,30 +108,28 @@ def order_edges(u, v, d2, hashes, ranks, key):
     return order
 
 
-def _sorted_between(u, v, d2, low, high, hashes, ranks, key):
-    some = np.flatnonzero((d2 >= low) & (d2 < high))
-    order = some[_order_edges(u[some], v[some], d2[some], hashes, ranks, key)]
-    return u[order], v[order], d2[order]
+def _order_between(u, v, d2, low, high, hashes, ranks, key):
+    some = np.flatnonzero((d2 >= low) & (d2 < high)).astype(np.int32)
+    return some[_order_edges(u[some], v[some], d2[some], hashes, ranks, key)]
 
 
-@kernel(plain=_sorted_between)
-def sorted_between(u, v, d2, low, high, hashes, ranks, key):
-    """Return those edges (u, v, d2), in the strict order, whose squared length is at least low and below high."""
+@kernel(plain=_order_between)
+def order_between(u, v, d2, low, high, hashes, ranks, key):
+    """Return the numbers of those edges, in the strict order, whose squared length is at least low and below high."""
     n = 0
     for edge in range(len(d2)):
         n += low <= d2[edge] < high
-    some_u, some_v, some_d2 = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+    some, some_u, some_v = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    some_d2 = np.empty(n)
     at = 0
     for edge in range(len(d2)):
         if low <= d2[edge] < high:
-            some_u[at], some_v[at], some_d2[at] = u[edge], v[edge], d2[edge]
+            some[at], some_u[at], some_v[at], some_d2[at] = edge, u[edge], v[edge], d2[edge]
             at += 1
     order = order_edges(some_u, some_v, some_d2, hashes, ranks, key)
-    out_u, out_v, out_d2 = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
     for p in range(n):
-        edge = order[p]
-        out_u[p], out_v[p], out_d2[p] = some_u[edge], some_v[edge], some_d2[edge]
-    return out_u, out_v, out_d2
+        order[p] = some[order[p]]
+    return order
 
 
 @kernel(inline="always", plain=True)

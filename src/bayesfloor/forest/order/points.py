@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64
-from bayesfloor.forest.order.hash_kernels import number_sites, order_of_hashes
+from bayesfloor.forest.order.hash_kernels import N_WORDS, number_sites, order_between_words
 from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.threads import WorkerPool
 
@@ -25,6 +26,8 @@ LEAST = 2.0**-458
 DUST = 2.0**-420
 # Numbers in a block that stays in the processor's cache.
 AT_ONCE = 1 << 15
+# Minimum number of rows that several threads sort.
+MANY_ROWS = 1 << 14
 ONE = np.uint64(1)
 
 
@@ -123,6 +126,11 @@ class Points:
         """How many different rows there are."""
         return int(self.sites[self.order[-1]]) + 1
 
+    @property
+    def most_copies(self) -> int:
+        """How many rows are identical at the most."""
+        return 1 if self.n_sites == len(self.order) else int(np.bincount(self.sites).max())
+
     @cached_property
     def extent(self) -> Extent:
         """How far the numbers in X reach."""
@@ -141,7 +149,9 @@ def rank_points(X: F64, pool: WorkerPool | None = None) -> Points:
     pool = pool or WorkerPool(1)
     extent = Extent.union(pool.run(look_at, pool.shares(n)))
     extent.check_lengths(X.shape[1])
-    order = order_of_hashes(hashes)
+    words = np.linspace(0, int(N_WORDS), pool.n_threads + 1).astype(np.uint64) if n >= MANY_ROWS else (0, N_WORDS)
+    some = pool.run(order_between_words, [(hashes, *map(np.uint64, stretch)) for stretch in pairwise(words)])
+    order = np.concatenate(some) if len(some) > 1 else some[0]
     site_of_rank = np.empty(n, np.int64)
     if number_sites(X, hashes, order, site_of_rank) < 0:
         # Different rows share a hash: rows themselves decide, last key first.

@@ -15,6 +15,7 @@ from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
 from bayesfloor.forest.order.kruskal_kernels import component_labels, site_forests
 from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.sweep.boruvka import grow_in_rounds, suits_rounds
 from bayesfloor.forest.sweep.bound_kernels import bound_tiles, empty_bounds, point_places
 from bayesfloor.forest.sweep.driver import LOOK_UPS, NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
@@ -56,6 +57,8 @@ def grow(
     side = tiled.side
     n = len(side.hashes)
     ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    if not len(side.core) and suits_rounds(len(ends), side.rows.shape[1], int(np.diff(side.copy_start).max()), task):
+        return tiled, grow_in_rounds(points.X.take(tiled.copy_rows, axis=0), ends, task, pool, amount)
     site = np.repeat(np.arange(n), np.diff(side.copy_start))
     site_u, site_v = site_forests(side.copy_start, task.n_trees)
     sites = Edges(site_u, site_v, side.core.take(site[site_u]) if len(side.core) else np.zeros(len(site_u)))
