@@ -30,6 +30,9 @@ CLASS_SETS = ("pendigits 10 992 x 16", "letter 20 000 x 16", "first 10 000 MNIST
 
 def tasks() -> dict[str, Callable[[], Callable[[], object]]]:
     """Return what is timed, by name; each entry loads its data and returns the work."""
+    from sklearn.datasets import load_wine
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     import bayesfloor as bf
 
     def forests(X: Any) -> Callable[[], object]:
@@ -63,6 +66,19 @@ def tasks() -> dict[str, Callable[[], Callable[[], object]]]:
     named["classes: satimage"] = lambda: classes(*stored_set("paper/satimage", standardize=True))
     named["extend: 20 batches, 20 000 x 16"] = lambda: batches(mixture(20_000, 16, 3)[0], 20)
     named["learned_floor: segment"] = lambda: floor(*stored_set("paper/segment", standardize=True))
+    sets = {
+        "wine": lambda: load_wine(return_X_y=True),
+        "2000 x 20 x 4": lambda: gaussian_classes(2000, 20, 4),
+        "10 000 x 64 x 4": lambda: gaussian_classes(10_000, 64, 4),
+        "nursery": partial(stored_set, "paper/nursery"),
+        "fars, 10 000 rows": partial(stored_set, "paper/fars", 10_000),
+    }
+    for name, load in sets.items():
+        named[f"learned_floor: {name}"] = lambda load=load: floor(*load())
+        named[f"one fit of HistGradientBoosting: {name}"] = lambda load=load: fit(
+            HistGradientBoostingClassifier, *load()
+        )
+    named["report: wine"] = lambda: lambda: bf.difficulty_report(*load_wine(return_X_y=True), n_jobs=THREADS).to_html()
     classifiers = {
         "SmartSVC": lambda: bf.SmartSVC(n_jobs=THREADS),
         "LinearSVCCV": lambda: bf.LinearSVCCV(n_jobs=THREADS),
@@ -73,6 +89,13 @@ def tasks() -> dict[str, Callable[[], Callable[[], object]]]:
         for kind, make in classifiers.items():
             named[f"fit {kind}: {name}"] = lambda make=make, load=load: fit(make, *load())
     return named
+
+
+def gaussian_classes(n: int, n_features: int, n_classes: int) -> tuple[Any, Any]:
+    """Return rows of classes that overlap."""
+    rng = np.random.default_rng(0)
+    means, y = 0.5 * rng.standard_normal((n_classes, n_features)), rng.integers(0, n_classes, n)
+    return means[y] + rng.standard_normal((n, n_features)), y
 
 
 def serve() -> None:
@@ -125,7 +148,8 @@ def main() -> None:
         serve()
         return
     versions = [Version(source.resolve()) for source in arguments.sources]
-    print(*table_head("task", "old s", "new s", "new / old, wall", "new / old, CPU"), sep="\n")
+    head = ("old s", "new s", "new / old, wall", "old CPU s", "new CPU s", "new / old, CPU")
+    print(*table_head("task", *head), sep="\n")
     for name in tasks():
         if arguments.only not in name:
             continue
@@ -138,7 +162,9 @@ def main() -> None:
             version.say("next")
         middle = np.median(taken, axis=0)
         ratio = np.median(taken[:, 1] / taken[:, 0], axis=0)
-        figures = [f"{middle[0, 0]:.3f}", f"{middle[1, 0]:.3f}", f"{ratio[0]:.2f}", f"{ratio[1]:.2f}"]
+        figures = [
+            text for kind in (0, 1) for text in (*(f"{each:.3f}" for each in middle[:, kind]), f"{ratio[kind]:.2f}")
+        ]
         print(table_row([name, *figures]), flush=True)
 
 

@@ -482,3 +482,13 @@ def test_rows_are_told_by_their_bits():
     negative = y.copy()
     negative[3] = -0.0
     assert np.array_equal(*(check_problem(X, each, task="regression").y.view(np.uint64) for each in (y, negative)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+def test_numbers_that_are_learned_to_the_last_digit(noise):
+    """The lower end of what is left over may be 0 where the mean is a rounding error."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    floor = regression_floor(X, X[:, 0] + noise * rng.standard_normal(60), learners=["linear"], n_jobs=1)
+    for metric in floor.metrics.values():
+        assert np.isfinite([metric.estimate, *metric.interval]).all()

@@ -36,6 +36,7 @@ def learned_of(problem, seed=0, cv=5, learners=None):
         cv=cv,
         max_rows=None,
         learners=learners or QUICK[problem.task],
+        effort="default",
         n_jobs=1,
         seed=seed,
         progress=False,

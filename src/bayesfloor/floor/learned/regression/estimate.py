@@ -351,8 +351,11 @@ def _wider(summary: NumberSummary, level: Level, confidence: float, power: float
 
     `power` is that of the level with which the squared error goes.
     """
-    alone = power * np.log(np.array(level.interval(confidence)) / max(level.mean, 1e-300))
-    ratio = np.log(np.array(summary.reached.interval(confidence)) / max(summary.reached.mean, 1e-300))
+    alone, ratio = (
+        np.log(np.maximum(np.array(each.interval(confidence)) / max(each.mean, 1e-300), 1e-300))
+        for each in (level, summary.reached)
+    )
+    alone *= power
     more = np.sqrt(np.maximum(alone**2 - ratio**2, 0.0))
     low, high = summary.interval
     estimate = max(summary.estimate, 1e-300)
