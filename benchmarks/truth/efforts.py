@@ -1,6 +1,6 @@
 """What does each effort cost, and what does it lose? Problems whose floor is known, of both tasks.
 
-    python -m benchmarks.truth.efforts run [--rows 1500] [--workers 2] [--records FILE]
+    python -m benchmarks.truth.efforts run [--rows 1500] [--task classes|numbers] [--workers 2] [--records FILE]
     python -m benchmarks.truth.efforts table     write benchmarks/results/efforts.md from what was recorded
 
 The problems are those of truth.py and regression_truth.py, one sample of each, the same for every effort. What was
@@ -56,11 +56,12 @@ def measure(task: str, name: str, n: int) -> list[dict]:
     return records
 
 
-def run(n: int, workers: int, file: Path) -> None:
+def run(n: int, task: str | None, workers: int, file: Path) -> None:
     """Measure the samples that were not measured yet."""
     done = {(record["task"], record["name"], record["n"]) for record in read_records(file)}
     keys = [("classes", name, n) for name in BY_NAME] + [("numbers", name, n) for name in OF_NUMBERS]
-    measure_all(measure, [key for key in keys if key not in done], file, workers)
+    wanted = [key for key in keys if key not in done and task in (None, key[0])]
+    measure_all(measure, wanted, file, workers)
 
 
 def write_table(file: Path) -> None:
@@ -77,7 +78,7 @@ def write_table(file: Path) -> None:
                 for effort in EFFORTS
             }
             usual = {record["name"]: record for record in own["default"]}
-            for effort, of_effort in own.items():
+            for effort, of_effort in own.items() if usual else ():
                 away = np.array([record["reached"] - usual[record["name"]]["reached"] for record in of_effort])
                 seconds = sum(record["seconds"] for record in of_effort)
                 rows.append(
@@ -94,7 +95,7 @@ def write_table(file: Path) -> None:
                         f"{np.mean([record['width'] for record in of_effort]):.3f}",
                     )
                 )
-        n = ", ".join(map(str, sorted({record["n"] for record in records})))
+        n = ", ".join(map(str, sorted({record["n"] for record in records if record["task"] == task})))
         parts += [f"## {task.capitalize()}: {name}, {n} rows", as_table(head, rows)]
     about = (__doc__ or "").split("\n\n", 2)[2].strip()
     write_page("efforts", "# Three efforts", about, notes_of("efforts"), *parts)
@@ -104,10 +105,11 @@ if __name__ == "__main__":
     parser = parser_of(__doc__)
     parser.add_argument("what", choices=["run", "table"])
     parser.add_argument("--rows", type=int, default=1500)
+    parser.add_argument("--task", choices=["classes", "numbers"])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--records", type=Path, default=RECORDS)
     given = parser.parse_args()
     if given.what == "run":
-        run(given.rows, given.workers, given.records)
+        run(given.rows, given.task, given.workers, given.records)
     else:
         write_table(given.records)

@@ -35,5 +35,5 @@ class Effort(NamedTuple):
 EFFORTS = {
     "fast": Effort((0, 0), behind=0.05, forgiven=0.0, light=0.1, most_rows=4000),
     "default": Effort((1000, 4000), behind=0.1, forgiven=2.0, light=0.05),
-    "high": Effort((4000, 10_000), behind=float("inf"), forgiven=float("inf"), light=0.05),
+    "high": Effort((4000, 10_000), behind=float("inf"), forgiven=float("inf"), light=0.0),
 }
