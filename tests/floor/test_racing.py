@@ -24,7 +24,7 @@ from bayesfloor.runtime.threads import WorkerPool
 NAMES = ("good", "fair", "poor", "late")
 
 
-def problem_of(n=400, seed=0):
+def problem_of(n=1000, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
     codes = (X[:, 0] + 0.5 * rng.standard_normal(n) > 0).astype(np.int64)
@@ -32,14 +32,14 @@ def problem_of(n=400, seed=0):
 
 
 def scores(calls):
-    """Two families: learners that see the first column, well, fairly and not at all; one that needs 100 rows for it."""
+    """Two families: learners that see the first column, well, fairly and not at all; one that needs 300 rows for it."""
 
     def known(train, test, seed):
         found = {"good": 2.0, "fair": 0.3, "poor": 0.0}
         return _told(train, test, found, calls)
 
     def late(train, test, seed):
-        return _told(train, test, {"late": 2.5 if len(train.X) > 100 else 0.0}, calls)
+        return _told(train, test, {"late": 2.5 if len(train.X) > 300 else 0.0}, calls)
 
     return {"known": known, "late": late}
 
@@ -101,6 +101,14 @@ def test_who_tells_nothing_stops_and_who_begins_late_does_not():
     raced, stopped, _ = fit(problem, folds_of(problem), EFFORTS["fast"], ("known", "late"))
     assert not raced.raced[1][:, NAMES.index("late")].any()  # it does stop if it is among those that race
     assert np.isfinite(stopped[0].predicted).all()
+
+
+def test_few_rows_are_nobody_judged_by():
+    problem = problem_of(300)
+    fitted, _, calls = fit(problem, folds_of(problem), EFFORTS["fast"], ("known", "late"))
+    assert calls["poor", 120] == calls["good", 120] == 5
+    assert calls["poor", 180] == 10  # all but two folds: nor are 120
+    assert fitted.raced[1].all()
 
 
 def test_who_goes_on_does_not_depend_on_labels_of_the_fold():

@@ -26,6 +26,9 @@ from bayesfloor.floor.learned.splits import NESTED, VIEWS
 from bayesfloor.floor.learned.stacking import StackFits
 from bayesfloor.runtime.arrays import Bools
 
+#: Fewest training rows that learners are judged by; to judge costs more than it spares with fewer.
+FEWEST_ROWS = 150
+
 
 class LearnerRace:
     """Decide which learners are trained on the training sets of a size.
@@ -59,6 +62,8 @@ class LearnerRace:
 
     def _survivors(self, fitted: CrossFit, size: int, fold: int) -> Bools:
         """Tell which of the learners that were trained at a size go on."""
+        if fitted.sizes[size] < FEWEST_ROWS:
+            return np.isin(np.arange(len(fitted.names)), fitted.trained_for(fold, size))
         weights = self.fits.fit(fitted, size)[fold][0]
         source, views, rows = self.fits.source(fitted, size, fold)
         among = fitted.trained_for(fold, source)
