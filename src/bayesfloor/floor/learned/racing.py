@@ -22,7 +22,6 @@ import numpy as np
 
 from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.efforts import Effort
-from bayesfloor.floor.learned.splits import NESTED, VIEWS
 from bayesfloor.floor.learned.stacking import StackFits
 from bayesfloor.runtime.arrays import Bools
 
@@ -49,7 +48,7 @@ class LearnerRace:
 
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
-        smaller = size + 1 if size < len(VIEWS) - 1 else NESTED - 2
+        smaller = 2 if size == 1 else 1  # those of all but two folds come after those of two
         goes_on = np.zeros((fitted.n_folds, len(fitted.names)), bool)
         for fold in range(fitted.n_folds):
             if not len(fitted.outside(fold)):
