@@ -89,7 +89,6 @@ def _lasso(train: Train, test: Floats) -> Floats:
 
 def additive(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return sums of functions of one feature, smooth or rough, and of two features."""
-    table = train.table
     train = train.first(SAMPLE_ROWS)
     held = _held(test, train.X)
     found = {}
@@ -98,9 +97,9 @@ def additive(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     train.check()
     if train.wants("additive, rough"):
         found["additive, rough"] = _ridge(*_all_bumps(train.X, held, *ROUGH)[:2], train)
-    if table is not None and train.wants("additive, levels"):
+    if train.table is not None and train.wants("additive, levels"):
         train.check()
-        known, others = _levels_and_bumps(table, len(train.X))
+        known, others = _levels_and_bumps(train.table)
         found["additive, levels"] = _ridge(known, others, train)
     return found
 
@@ -133,12 +132,12 @@ def _products(a: Singles, b: Singles) -> Singles:
     return (a[:, :, np.newaxis] * b[:, np.newaxis]).reshape(len(a), -1)
 
 
-def _levels_and_bumps(table: Codes, n: int) -> tuple[Singles, Singles]:
+def _levels_and_bumps(table: Codes) -> tuple[Singles, Singles]:
     """Return a column of 0 and 1 for each frequent value of a category, and bumps of numbers; gaps are the mean."""
     pieces = []
     n_columns = table.train.shape[1]
     for column in range(n_columns):
-        known, others = table.train[:n, column], table.test[:, column]
+        known, others = table.train[:, column], table.test[:, column]
         if table.is_category[column]:
             levels, counts = np.unique(known[~np.isnan(known)], return_counts=True)
             levels = levels[np.argsort(-counts, kind="stable")[: 2 * MOST_COLUMNS // n_columns]]

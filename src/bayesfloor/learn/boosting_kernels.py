@@ -69,7 +69,7 @@ def boost(
     n, n_scores = y.shape[0], scores.shape[1]
     probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
     seen = np.empty(n_seen, np.uint32)
-    work, value = arrays_of_tree(n_seen, n_tried, n_leaves), np.empty(2 * n_leaves)
+    work, value = arrays_of_tree(n_seen, n_tried, n_leaves, n_bins.max()), np.empty(2 * n_leaves)
     heaviest = 0.0
     for i in range(n):
         heaviest = max(heaviest, weight[i])
@@ -103,13 +103,13 @@ def boost(
 
 
 @kernel
-def arrays_of_tree(n_seen, n_tried, n_leaves):
+def arrays_of_tree(n_seen, n_tried, n_leaves, most_bins):
     """Return the arrays that a tree is grown in: those of its rows, of its leaves, and of its nodes."""
     return (
         np.empty(n_seen, np.int64),  # 0: derivatives of the rows of a leaf
         np.empty(n_seen, np.uint32),  # 1: rows, in the order of leaves
         np.empty(n_seen, np.uint32),  # 2: rows that go to the right
-        np.empty((n_leaves, n_tried, MOST_BINS), np.int64),  # 3: histograms
+        np.empty((n_leaves, n_tried, most_bins), np.int64),  # 3: histograms
         np.empty(n_leaves, np.int64),  # 4: what they add up to
         np.empty(n_leaves, np.int64),  # 5, 6: where the rows of a leaf start and stop
         np.empty(n_leaves, np.int64),

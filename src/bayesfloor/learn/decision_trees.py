@@ -15,6 +15,8 @@ LOOKED_AT = 256
 MIN_ROWS = 5
 #: Trees between two checks for cancellation.
 TREES_AT_ONCE = 5
+#: Share of the trees that importances are taken from, and how many these are at the least: more change no distance.
+IMPORTANT_SHARE, FEWEST_IMPORTANT = 0.25, 10
 
 
 class Grown(NamedTuple):
@@ -50,7 +52,7 @@ def grow_ensemble(
     train : Train
         Rows with targets; features are floats, or ranks of 16 bits.
     test : ndarray of shape (n_test, d)
-        Rows to predict.
+        Rows to predict; none where importances alone are wanted, which takes fewer trees.
     seed : int
         Seeds the draws.
     n_trees : int
@@ -84,13 +86,18 @@ def grow_ensemble(
     targets = np.ones(len(codes)) if train.n_classes else train.y
     means, importance = np.zeros((2 if min_rows > 1 else 1, len(test), n_targets)), np.zeros(d)
     state, features = np.array([seed], np.uint64), np.arange(d)
-    for first in range(0, n_trees, TREES_AT_ONCE):
+    n_important = min(max(int(IMPORTANT_SHARE * n_trees), FEWEST_IMPORTANT), n_trees)
+    of_others = np.zeros(d)
+    grown = 0
+    while grown < (n_trees if len(test) else n_important):
         train.check()
+        is_important = grown < n_important
+        n_now = min(TREES_AT_ONCE, (n_important if is_important else n_trees) - grown)
         grow_trees(
-            columns, codes, targets, weight, is_counted, others,
-            min(TREES_AT_ONCE, n_trees - first), n_tries, n_looked_at, min_leaf, min_rows,
-            state, features, means, importance,
+            columns, codes, targets, weight, is_counted, others, n_now, n_tries, n_looked_at, min_leaf, min_rows,
+            state, features, means, importance if is_important else of_others,
         )  # fmt: skip
+        grown += n_now
     if not importance.max() > 0:
         importance[:] = 1.0
     deep, shallow = (train.within(found / n_trees, 0.0) for found in (means[0], means[-1]))

@@ -8,7 +8,7 @@ a random sample::
                 landmarks, where their importances scale features
     unit        neighbours, and kernel ridge regression of them, where columns keep a unit that they share, as pixels do
     landmarks   the landmark model of `LandmarkClassifier`
-    boosting    scikit-learn's histogram boosting, of a sample where classes and features are many
+    boosting    gradient boosting over histograms
     network     a small network, where columns are 0 or 1
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.learn.boosting import boosting_of_many
+from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
 from bayesfloor.learn.discriminants import gaussian, logistic
 from bayesfloor.learn.families import CLASS_LEARNERS, Family
@@ -192,7 +192,7 @@ LINEAR_FAMILIES: dict[str, Family] = {
     "deep trees": deep_trees,
     "unit": unit,
     "landmarks": landmarks,
-    "boosting": boosting_of_many,
+    "boosting": boosting,
     "network": network_of_sample,
 }
 

@@ -10,10 +10,10 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Units in each of the two hidden layers; fewer where columns are many.
 N_UNITS, N_OF_MANY, MANY_COLUMNS = 64, 48, 128
-#: Rows of a step.
-BATCH = 64
-#: Step size of Adam at the start; it falls to 0 along a half cosine.
-STEP_SIZE = 0.01
+#: Rows of a step, and from how many rows on there are twice as many, which takes a quarter of the time away.
+BATCH, MANY_ROWS = 64, 4000
+#: Step size of Adam at the start, which falls to 0 along a half cosine: of few rows and of many.
+STEP_SIZE, STEP_SIZE_OF_MANY = 0.01, 0.014
 #: Weight decay.
 PENALTY = 1e-3
 #: Most passes over the rows, and the fewest, where columns are many.
@@ -59,7 +59,9 @@ def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> F
         layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
     mean, square, change = (np.zeros_like(parameters) for _ in range(3))
     epochs = n_epochs(d)
-    n_batches = max(n // BATCH, 1)
+    n_batches, largest = max(n // BATCH, 1), STEP_SIZE
+    if n >= MANY_ROWS:
+        n_batches, largest = n // (2 * BATCH), STEP_SIZE_OF_MANY
     step = 0
     for _ in range(epochs):
         train.check()
@@ -67,7 +69,7 @@ def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> F
         shuffled, codes = rows[order], train.codes[order]
         for batch in range(n_batches):
             step += 1
-            size = 0.5 * STEP_SIZE * (1.0 + np.cos(np.pi * step / (epochs * n_batches)))
+            size = 0.5 * largest * (1.0 + np.cos(np.pi * step / (epochs * n_batches)))
             size *= np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
             _set_slopes(shuffled[batch::n_batches], codes[batch::n_batches], layers, slopes)
             np.multiply(parameters, np.float32(PENALTY), out=change)

@@ -152,9 +152,10 @@ class Train(NamedTuple):
         return {name: predict() for name, predict in learners.items() if self.wants(name)}
 
     def first(self, n: int) -> "Train":
-        """Return a sample of the rows, without their table."""
+        """Return a sample of the rows."""
         weight = None if self.weight is None else self.weight[:n]
-        return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=None)
+        table = None if self.table is None else self.table._replace(train=self.table.train[:n])
+        return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=table)
 
     def drawn_by_weight(self) -> "Train":
         """Return as many rows, in which each stands as often as it counts: for learners that take no weights."""
