@@ -186,13 +186,26 @@ def test_page_has_each_half_apart():
         run_of("numbers", 1, 0.1, 0.19, problem="near", teacher="waves"),
         run_of("numbers", 0, 0.1, 0.3, problem="hidden", half="held-out"),
     ]
-    text = "\n".join(script.parts_of(records, "design"))
+    text = "\n".join(script.parts_of([records], "design"))
     assert "hidden" not in text
     assert text.index("| far | 300 |") < text.index("| near | 300 |")
     assert "| **smooth** | 1 | 1 | 0.0% |" in text
     assert "| **others** | 1 | 1 | 0.0% |" in text
     assert "None." in text
-    assert "## Numbers: the held-out half, 1 problems" in "\n".join(script.parts_of(records, "held-out"))
+    assert "## Numbers: the held-out half, 1 problems" in "\n".join(script.parts_of([records], "held-out"))
+
+
+def test_two_states_are_compared_on_runs_that_both_have(tmp_path):
+    before, after = tmp_path / "before.jsonl", tmp_path / "after.jsonl"
+    for low in (0.1, 0.0):
+        append_record(before, run_of("classes", 0 if low else 1, low, 0.3))
+    append_record(after, run_of("classes", 0, 0.15, 0.3))
+    states = script.states_of(after, before)
+    assert [len(records) for records in states] == [1, 1]
+    [row] = [line for line in script.of_sizes(states).split("\n") if line.startswith("| all ")]
+    assert "| 1 | 1 | 100.0% |" in row
+    assert "| 0.0000 → 0.0250 | 0.200 → 0.150 | 0.200 → 0.150 |" in row
+    assert len(script.states_of(before, None)[0]) == 2
 
 
 def test_runs_that_are_recorded_or_larger_than_the_pool_are_left_out(folder, tmp_path, monkeypatch):
@@ -203,11 +216,8 @@ def test_runs_that_are_recorded_or_larger_than_the_pool_are_left_out(folder, tmp
     append_record(file, run_of("classes", 0, 0.1, 0.3, problem="made classes: waves"))
     script.run([TaughtProblem(CLASSES, "waves"), TaughtProblem(NUMBERS, "cells")], [300, 600, 1000], 2, folder, 1, file)
     names = ["made classes: waves", "made numbers: cells"]
-    assert [key[1:] for key in asked] == [
-        *((name, 600, [0, 1]) for name in names),
-        (names[0], 300, [1]),
-        (names[1], 300, [0, 1]),
-    ]
+    first = [(names[0], 600, 0), (names[1], 600, 0), (names[1], 300, 0)]
+    assert [key[1:] for key in asked] == [*first, *((name, n, 1) for n in (600, 300) for name in names)]
 
 
 def test_missing_tables_are_named(tmp_path, monkeypatch, capsys):
@@ -229,14 +239,13 @@ def test_a_run_is_recorded(folder, table, monkeypatch):
     monkeypatch.setitem(script.BY_NAME, problem.name, problem)
     monkeypatch.setattr(script, "learned_floor", partial(learned_floor, learners=["gaussian"]))
     monkeypatch.setattr(script, "regression_floor", partial(regression_floor, learners=["linear"]))
-    found = script.measure(folder, problem.name, 300, [0, 2])
-    assert [record["seed"] for record in found] == [0, 2]
-    for record in found:
-        assert record["truth"] == pytest.approx(problem.pool(folder).truth, abs=1e-5)
-        assert (record["half"], record["task"], record["n"]) == ("design", table.task, 300)
-        low, high = record["floor"]["interval"]
-        assert 0 <= low <= record["floor"]["estimate"] <= high <= 1
-        assert all(code.startswith("BF") for code in record["findings"])
-    again = script.measure(folder, problem.name, 300, [2])[0]
-    again["floor"]["seconds"] = found[1]["floor"]["seconds"]
-    assert again == found[1]
+    record, other, again = (script.measure(folder, problem.name, 300, seed) for seed in (0, 2, 0))
+    assert record["truth"] == pytest.approx(problem.pool(folder).truth, abs=1e-5)
+    assert (record["half"], record["task"], record["n"], record["seed"]) == ("design", table.task, 300, 0)
+    low, high = record["floor"]["interval"]
+    assert 0 <= low <= record["floor"]["estimate"] <= high <= 1
+    assert all(code.startswith("BF") for code in record["findings"])
+    assert again["floor"].pop("seconds") > 0
+    record["floor"].pop("seconds")
+    assert again == record
+    assert other["reached"] != record["reached"]
