@@ -129,6 +129,23 @@ def test_a_leak_is_left_out_of_what_else_is_checked(metric):
     assert expected == [2, 1, 0]  # so that one bar can serve all
 
 
+def test_the_time_is_left_out_beside_a_leak(metric):
+    """Places of columns are those of the whole table, whatever was left out before."""
+    frame = dated()
+    frame.insert(0, "copy", 2.0 * frame["y"] + 1.0)
+    found, seen = checked(
+        frame,
+        metric,
+        lambda problem: 0.99 if "copy" in problem.feature_names else 0.8 if problem.time is None else 0.2,
+    )
+    kept = [{str(name).split(":")[0] for name in problem.feature_names} for problem in seen]
+    assert kept == [{"copy", "a", "b", "c", "day"}, {"a", "b", "c", "day"}, {"a", "b", "c", "day"}]
+    assert "day: time" in seen[1].feature_names
+    assert "day: time" not in seen[2].feature_names
+    assert len(seen[2].feature_names) == len(seen[1].feature_names) - 1
+    assert found.checks.without_leaks.reached == 0.2
+
+
 def test_a_clean_table_is_trained_on_once(metric):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.standard_normal((150, 3)), columns=["a", "b", "c"])

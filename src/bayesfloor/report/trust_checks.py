@@ -13,7 +13,7 @@ Both questions are asked by quick checks first, so that a table without leaks, g
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -122,7 +122,7 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     of_rest = learned if without is None else without
     apart, mixed, unsure = None, None, None
     for n_more, found in zip(reversed(range(len(dependence))), dependence, strict=True):
-        kept_apart = _keep_apart(source, honest, found)
+        kept_apart = _keep_apart(source, found, leaks.columns)
         if kept_apart is None:
             continue
         again, more_again = train(kept_apart, n_more)
@@ -219,15 +219,19 @@ def find_dependence_in(source: Source, problem: Problem, options: Options) -> li
     return find_dependence(problem.X, problem.codes, groups, **how)
 
 
-def _keep_apart(source: Source, problem: Problem, found: Dependence) -> Problem | None:
-    """Return the problem with rows kept apart by a column, which is then no feature; None where that cannot be."""
+def _keep_apart(source: Source, found: Dependence, leaking: Collection[str]) -> Problem | None:
+    """Return the problem with rows kept apart by a column, which is then no feature; None where that cannot be.
+
+    Columns that give the target away are left out as well.
+    """
+    problem = source.problem
     if found.column is None:
         return None
     if found.kind == "groups":
         groups = source.possible_groups[found.column]
         groups = np.where(groups < 0, groups.max() + 1 + np.arange(len(groups)), groups)  # unknown ones are alone
         apart = replace(problem, groups=np.unique(groups, return_inverse=True)[1].astype(np.int64))
-        return without_columns(source, apart, {found.column})
+        return without_columns(source, apart, {found.column, *leaking})
     time = possible_times(source)[found.column]
     if len(time) < 2 * MIN_ROWS * MIN_FOLDS or problem.by is not None:
         return None
@@ -237,7 +241,7 @@ def _keep_apart(source: Source, problem: Problem, found: Dependence) -> Problem 
         return None
     kind = next(each.kind for each in source.column_summaries if each.name == found.column)
     dropped = f"{found.column}: time" if kind == "date" else found.column
-    return without_columns(source, replace(problem, time=time), {dropped})
+    return without_columns(source, replace(problem, time=time), {dropped, *leaking})
 
 
 def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: float) -> bool:
