@@ -95,7 +95,7 @@ def test_boosting_is_as_good_as_histogram_boosting():
 
 def test_boosting_of_many_rows_takes_a_sample(monkeypatch):
     monkeypatch.setattr(boosting, "MOST_ROWS", 300)
-    rows, test, f = rows_of(friedman, n=400)
+    rows, test, _ = rows_of(friedman, n=400)
     few = families.boosting(rows.first(300), test, 1)["boosting"]
     np.testing.assert_array_equal(families.boosting(rows, test, 1)["boosting"], few)
 

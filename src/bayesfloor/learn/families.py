@@ -109,7 +109,7 @@ NUMBER_FAMILIES: dict[str, Family] = {
 }
 
 #: Families that see nothing in few rows where they see all in more: what they say of few is not held against them.
-LATE = ("pairs", "triples", "nominal", "network")
+SLOW_LEARNING = ("pairs", "triples", "nominal", "network")
 #: Families of classes that have something to say on some data only.
 _CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
 

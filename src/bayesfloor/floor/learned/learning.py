@@ -25,7 +25,7 @@ from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows, split_again
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
-from bayesfloor.learn.families import LATE, Family, family_of
+from bayesfloor.learn.families import SLOW_LEARNING, Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_option
 from bayesfloor.runtime.cluster import cluster_of
@@ -119,14 +119,14 @@ def learn(
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
-    racing = [name for name in families if name not in LATE and not name.startswith(OWN)]
+    judged = [name for name in families if not name.startswith(OWN)]
     n_rows = len(used.X)
     n_repeats = min(MOST_REPEATS, max(spent.repeated[1] // n_rows, 1)) if plan.may_repeat else 1
     fewest = max(spent.repeated[0] // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
-        race = LearnerRace(fits, spent, racing) if spent.is_raced else None
+        race = LearnerRace(fits, spent, judged, SLOW_LEARNING) if spent.is_raced else None
         fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
         if used.time is not None:
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
