@@ -119,14 +119,14 @@ def learn(
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
-    judged = [name for name in families if not name.startswith(OWN)]
+    judged = [name for name in families if name not in SLOW_LEARNING and not name.startswith(OWN)]
     n_rows = len(used.X)
     n_repeats = min(MOST_REPEATS, max(spent.repeated[1] // n_rows, 1)) if plan.may_repeat else 1
     fewest = max(spent.repeated[0] // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
-        race = LearnerRace(fits, spent, judged, SLOW_LEARNING) if spent.is_raced else None
+        race = LearnerRace(fits, spent, judged) if spent.is_raced else None
         fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
         if used.time is not None:
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)

@@ -13,7 +13,7 @@ is dropped, or kept, for what they say of the fold that they are judged on::
 
 A learner may give probabilities that are too sure and still tell much, and more with more rows. So what it tells is
 measured at the exponent, or the slope, that suits it best. Learners that see nothing in few rows where they see all in
-more (`SLOW_LEARNING`) are not dropped for what they tell of one fold, and those of a caller are never dropped for that.
+more (`SLOW_LEARNING`), and those of a caller, are not dropped for what they tell of few.
 """
 
 from collections.abc import Collection
@@ -41,14 +41,10 @@ class LearnerRace:
         loss, and standard errors of the difference besides.
     judged : collection of str
         Families whose learners may be dropped for what they tell. All others go on until their weights are known.
-    spared : collection of str, default=()
-        Those among them that are not judged by the smallest training sets.
     """
 
-    def __init__(self, fits: StackFits, effort: Effort, judged: Collection[str], spared: Collection[str] = ()) -> None:
-        self.fits, self.effort = fits, effort
-        self.of_smallest = [family for family in judged if family not in spared]
-        self.of_larger = list(judged)
+    def __init__(self, fits: StackFits, effort: Effort, judged: Collection[str]) -> None:
+        self.fits, self.effort, self.judged = fits, effort, list(judged)
 
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
@@ -78,5 +74,4 @@ class LearnerRace:
         behind = min(self.effort.behind * max(nothing - mean[best], 0.0), mean[best])
         allowed = behind + self.effort.forgiven * error
         goes_on[among] = mean[:-1] - mean[best] <= allowed
-        judged = self.of_smallest if size == 2 else self.of_larger
-        return goes_on | (weights > 0) | ~np.isin(fitted.families, judged)
+        return goes_on | (weights > 0) | ~np.isin(fitted.families, self.judged)
