@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.floor.learned.regression.curve_end import EXACT, Points, end_of_curve
+from bayesfloor.floor.learned.regression.curve_end import OF_EQUAL, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Edges, draw_means, replicate_edges, tree_edges
 
 
@@ -96,7 +96,7 @@ def test_the_end_of_a_curve_is_found(theta, c, b, v):
 def test_products_tell_what_a_flat_curve_does_not():
     """The error does not fall with more rows; four fifths of it are what neighbours have in common."""
     flat = points_of(0.2, 0.8, 0.0, phi=1.0, error=0.03)
-    assert end_of_curve(flat, common=EXACT).mean == pytest.approx(0.2, abs=0.05)
+    assert end_of_curve(flat, common=OF_EQUAL).mean == pytest.approx(0.2, abs=0.05)
     without = flat._replace(
         mean=flat.mean[:5],
         covariance=flat.covariance[:5, :5],

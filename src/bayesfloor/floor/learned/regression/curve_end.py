@@ -6,9 +6,10 @@ With m the training size as a multiple of the largest, and r disjoint models of 
     products(m)   = φ e(m, 1),       0 < φ ≤ 1.
 
 e is the bias and the variance of a model, which averaging tells apart. φ is the part of it that neighbours have in
-common, 1 between rows that are equal. Given c, v, b and φ all of this is linear in θ, so that its posterior is a
-mixture of truncated normal distributions, one for each point of a grid. Where time moves on, r is 1 and v m^2 stands
-for what rows of long ago add to the error.
+common. Equal rows have all of it in common, but they lie where rows are many, and models are better there: on real
+tables, e is half as large between equal rows as in the mean, or as large. Given c, v, b and φ all of this is linear in
+θ, so that its posterior is a mixture of truncated normal distributions, one for each point of a grid. Where time moves
+on, r is 1 and v m^2 stands for what rows of long ago add to the error.
 """
 
 from typing import NamedTuple
@@ -16,14 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesfloor.floor.learned.learning_curve import Posterior, mixed_posterior
-from bayesfloor.runtime.arrays import Floats, Range
+from bayesfloor.runtime.arrays import Floats
 
 #: Scale of the half-Cauchy priors of c and v, as shares of the variance of y: half of all problems have less.
 EXCESS = 0.03
 #: Largest c and v.
 MOST_EXCESS = 1.5
-#: Lowest and highest rate b, and the same for the better end of an interval, where slow curves may fall for long.
-RATES, SLOW_RATES = (0.35, 1.6), (0.2, 1.6)
 #: Values of φ, all as likely.
 COMMON = (0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.9)
 #: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors; the
@@ -32,10 +31,30 @@ MISFIT, MISFIT_OF_PRODUCTS = 0.1, 0.15
 #: Prior probability that b is 0: that more rows remove nothing of the bias. The errors alone cannot tell it from noise;
 #: products can. It is larger where products of equal rows do so exactly.
 FLAT, FLAT_OF_EQUAL = 0.01, 0.3
-#: φ of equal rows.
-EXACT = (1.0,)
-#: Grid points of c, of v and of b, and of c where b is 0.
-_N_BIAS, _N_VARIANCE, _N_RATES, _N_FLAT = 36, 18, 8, 76
+#: Values of φ of equal rows.
+OF_EQUAL = (0.5, 1.0)
+#: Grid points of c and v, and of c where b is 0.
+_N_BIAS, _N_VARIANCE, _N_FLAT = 36, 18, 76
+
+
+class Fall(NamedTuple):
+    """How a bias may fall with more rows.
+
+    Attributes
+    ----------
+    rates : tuple of float
+        Values of b, all as likely.
+    excess : float
+        Scale of the prior of c.
+    """
+
+    rates: tuple[float, ...]
+    excess: float
+
+
+#: Curves for the estimate, and for the better end of an interval, where much may fall slowly and for long.
+USUAL = Fall(tuple(np.linspace(0.35, 1.6, 8)), EXCESS)
+SLOW = Fall(tuple(np.geomspace(0.15, 1.6, 8)), 0.1)
 
 
 class Points(NamedTuple):
@@ -66,20 +85,18 @@ class Points(NamedTuple):
         return Points(self.mean[kept], self.covariance[np.ix_(kept, kept)], *rest)
 
 
-def _cauchy_nodes(n: int) -> Floats:
+def _cauchy_nodes(n: int, scale: float) -> Floats:
     """Return points of equal probability of a half-Cauchy distribution, within `MOST_EXCESS`."""
-    top = 2.0 / np.pi * np.arctan(MOST_EXCESS / EXCESS)
-    return EXCESS * np.tan(0.5 * np.pi * top * (np.arange(n) + 0.5) / n)
+    top = 2.0 / np.pi * np.arctan(MOST_EXCESS / scale)
+    return scale * np.tan(0.5 * np.pi * top * (np.arange(n) + 0.5) / n)
 
 
-def _grid(rates: Range, common: tuple[float, ...], flat: float) -> tuple[Floats, ...]:
+def _grid(fall: Fall, common: tuple[float, ...], flat: float) -> tuple[Floats, ...]:
     """Return c, v, b, φ and the logarithm of the prior of each point of the grid, up to a constant."""
-    falling = np.meshgrid(
-        _cauchy_nodes(_N_BIAS), _cauchy_nodes(_N_VARIANCE), np.linspace(*rates, _N_RATES), common, indexing="ij"
-    )
-    levels = np.linspace(0.0, MOST_EXCESS, _N_FLAT)
-    steady = np.meshgrid(levels, _cauchy_nodes(_N_VARIANCE), [0.0], common, indexing="ij")
-    density = 1.0 / (1.0 + (steady[0].ravel() / EXCESS) ** 2)
+    variances = _cauchy_nodes(_N_VARIANCE, EXCESS)
+    falling = np.meshgrid(_cauchy_nodes(_N_BIAS, fall.excess), variances, fall.rates, common, indexing="ij")
+    steady = np.meshgrid(np.linspace(0.0, MOST_EXCESS, _N_FLAT), variances, [0.0], common, indexing="ij")
+    density = 1.0 / (1.0 + (steady[0].ravel() / fall.excess) ** 2)
     of_falling = np.full(falling[0].size, np.log((1.0 - flat) / falling[0].size))
     of_steady = np.log(flat * density / density.sum())
     grids = [np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(falling, steady, strict=True)]
@@ -87,7 +104,7 @@ def _grid(rates: Range, common: tuple[float, ...], flat: float) -> tuple[Floats,
 
 
 def end_of_curve(
-    points: Points, *, rates: Range = RATES, common: tuple[float, ...] = COMMON, in_time: bool = False
+    points: Points, *, fall: Fall = USUAL, common: tuple[float, ...] = COMMON, in_time: bool = False
 ) -> Posterior:
     """Return the posterior of θ.
 
@@ -95,8 +112,8 @@ def end_of_curve(
     ----------
     points : Points
         What is known.
-    rates : (float, float), default=RATES
-        Lowest and highest rate of the grid.
+    fall : Fall, default=USUAL
+        Which curves there are.
     common : tuple of float, default=COMMON
         Values of φ.
     in_time : bool, default=False
@@ -107,8 +124,8 @@ def end_of_curve(
     Posterior
         `fitted` are the errors and products that the curve has.
     """
-    is_exact = common == EXACT
-    c, v, b, phi, log_prior = _grid(rates, common, FLAT_OF_EQUAL if is_exact else FLAT)
+    is_equal = common == OF_EQUAL
+    c, v, b, phi, log_prior = _grid(fall, common, FLAT_OF_EQUAL if is_equal else FLAT)
     size = points.size
     second = size**2 if in_time else 1.0 / (size * points.averaged)
     rate, of_curve = np.unique(b, return_inverse=True)  # there are few, and powers cost more than all else
@@ -119,7 +136,7 @@ def end_of_curve(
     off = np.where(
         is_error,
         MISFIT * (points.mean - smallest + 1e-3),
-        (0.0 if is_exact else MISFIT_OF_PRODUCTS) * np.abs(points.mean) + 1e-4,
+        (0.0 if is_equal else MISFIT_OF_PRODUCTS) * np.abs(points.mean) + 1e-4,
     )
     covariance = points.covariance + np.diag(off**2)
     return mixed_posterior(points.mean, covariance, above, 1.0, is_error.astype(np.float64), log_prior)

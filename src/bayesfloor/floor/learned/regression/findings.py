@@ -24,7 +24,7 @@ from bayesfloor.floor.learned.findings import FEW_GROUPS, STILL_FALLING
 from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.regression.residuals import TestedRows
 from bayesfloor.floor.learned.regression.result import NoiseProfile, TargetSummary
-from bayesfloor.floor.learned.regression.summary import GROWTH, N_DOUBLINGS, NumberSummary
+from bayesfloor.floor.learned.regression.summary import N_DOUBLINGS, NumberSummary
 from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.runtime.arrays import Floats
@@ -34,6 +34,8 @@ from bayesfloor.runtime.text import figure, percent
 #: Rows that make up half of the squared error, as a share of all, below which a few rows rule it, and degrees of
 #: freedom of its variance that go with that.
 FEW_ROWS, FEW_DEGREES = 0.02, 40.0
+#: Growth of R² from a quarter of the training rows to all of them from which learners have only begun to see.
+BEGUN = 1.2
 #: Least growth of R² that finding BF050 is about, and least squared error that BF053 is, as a share of the variance.
 LEAST_GAIN, LEAST_ERROR = 0.002, 1e-6
 #: Ratio of the largest deviation to the smallest from which noise is called uneven, and the level of the test.
@@ -151,7 +153,7 @@ def _find_in_curve(summary: NumberSummary, sizes: Floats) -> Iterator[Finding]:
     """Say why the better end is not where the curve would put it."""
     value, end = 1.0 - summary.by_size, 1.0 - summary.interval[0]
     ends = "its range ends at 1" if end == 1.0 else f"its range ends at {end:.4f}, higher than the curve would have it"
-    if summary.growth > GROWTH[0]:
+    if summary.growth > BEGUN:
         yield Finding(
             "BF051",
             f"Learners have only begun to see what there is: R² is {value[-1]:.4f} with {sizes[-1]:.0f} rows, and "

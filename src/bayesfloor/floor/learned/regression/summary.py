@@ -15,7 +15,7 @@ from scipy.special import ndtri, stdtrit
 
 from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
 from bayesfloor.floor.learned.learning_curve import covariance_of
-from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
+from bayesfloor.floor.learned.regression.curve_end import COMMON, OF_EQUAL, SLOW, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.runtime.arrays import Floats, Ints, Range
@@ -23,8 +23,8 @@ from bayesfloor.runtime.arrays import Floats, Ints, Range
 #: Pairs of equal rows from which the noise is read off them.
 ENOUGH_PAIRS = 30
 #: Growth of R² from a quarter of the training rows to all of them at which the better end begins to be drawn to 1, and
-#: at which it is 1. Products of neighbours tell more of the end of a curve than there is for classes, where it is 1.6.
-GROWTH = (1.2, 2.0)
+#: at which it is 1: functions of real columns go on where a curve would end them (`benchmarks/truth/real_columns.py`).
+GROWTH = (1.02, 1.3)
 #: Doublings of the rows for which an error that falls as fast as before may go on to do so; for classes it is 10.
 N_DOUBLINGS = 5
 
@@ -143,13 +143,13 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
     # pairs of equal rows in one fold, of which there are others in another repeat
     n_pairs = round(float(np.mean([len(equal.i) for equal in tested.edges[2]])))
-    kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
+    kind, common = (2, OF_EQUAL) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
     curve = end_of_curve(points, common=common, in_time=in_time)
     # equal rows tell the noise at the largest size alone; of all sizes together the covariance is nearly singular
     end = end_of_curve(points.of_largest(), common=common, in_time=in_time) if n_pairs else curve
-    slow = end if n_pairs else end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
+    slow = end if n_pairs else end_of_curve(points, fall=SLOW, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
     estimate = end.mean
     lower = min(end.quantile(tail), slow.quantile(tail))
