@@ -43,5 +43,5 @@ def test_timing():
 
 
 def test_a_measurement_in_its_own_process():
-    found = in_own_process("benchmarks.speed.incremental", "mixture [-3, 3] x 2", 400, 200, 1)
+    found = in_own_process("benchmarks.speed.incremental", "forests", "mixture [-3, 3] x 2", 400, 200, 1)
     assert (found["rows"], found["batches"]) == (400, 2)

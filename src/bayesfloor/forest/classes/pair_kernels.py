@@ -183,8 +183,8 @@ def gather_in_vectors(rows, looking, tile, buffers, found_i, found_j, count):
 def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, vectors, norms, column_norms, bits, least):
     """Gather candidates between the points of a tile of a and the tiles of b, from one of them on.
 
-    The last five arguments are buffers: those of `gather_in_vectors`, float32 norms, the bits of `work.block`, and those
-    of each row's least entry.
+    The last five arguments are buffers: those of `gather_in_vectors`, float32 norms, the bits of `work.block`, and
+    those of each row's least entry.
     Returns the tile of b to go on with: their number when done, an earlier one when out of capacity for candidates.
     """
     n_tiles_b = 1 << b.height
