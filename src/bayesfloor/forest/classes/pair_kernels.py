@@ -240,15 +240,9 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, vecto
             chosen[n_rows], limit_of[n_rows] = r, limit
             n_rows += gaps[r] <= max(limit, most)
         if has_vectors:
-            pending[1] = gather_in_vectors(
-                rows,
-                (chosen, n_rows, start_a, limit_of),
-                (centers_b, columns_b, local_b, vector_low, vector_high, tile_b, start_b, size_b, limits),
-                vectors,
-                candidate_i,
-                candidate_j,
-                pending[1],
-            )
+            looking = (chosen, n_rows, start_a, limit_of)
+            tile = (centers_b, columns_b, local_b, vector_low, vector_high, tile_b, start_b, size_b, limits)
+            pending[1] = gather_in_vectors(rows, looking, tile, vectors, candidate_i, candidate_j, pending[1])
             continue
         block_distances(rows, chosen, n_rows, tiles_b, tile_b, points, norms, column_norms, block, bits, least)
         if two_stages:
