@@ -13,9 +13,19 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+from functools import partial
 from importlib.metadata import version
+from typing import Any
 
-from benchmarks.tools.measuring import in_own_process, memory_mib, reset_peak, set_threads, timed
+from benchmarks.tools.measuring import (
+    Timed,
+    in_own_process,
+    median_ratios,
+    median_times,
+    peak_mib,
+    set_threads,
+    timed,
+)
 
 THREADS = 2
 set_threads(THREADS)
@@ -28,6 +38,7 @@ from bayesfloor.forest import plan  # noqa: E402
 from benchmarks.problems.point_sets import SETS, mixture  # noqa: E402
 from benchmarks.tools.command_line import parser_of  # noqa: E402
 from benchmarks.tools.pages import as_table, notes_of, write_page  # noqa: E402
+from benchmarks.tools.spanning_peers import ROUNDS, tree_times  # noqa: E402
 
 THIS = "benchmarks.speed.few_features"
 # The sets that the settings were chosen on.
@@ -41,8 +52,6 @@ HELD_OUT = {
     "lattice with gaps 90 000 x 2": lambda: np.argwhere(np.random.default_rng(4).random((400, 400)) < 0.5625) * 1.0,
 }
 GROWTH = (100_000, 1_000_000, 10_000_000)
-# Rounds in which all take turns.
-ROUNDS = 3
 
 
 def points_of(name: str) -> np.ndarray:
@@ -50,52 +59,35 @@ def points_of(name: str) -> np.ndarray:
     return np.ascontiguousarray(SETS[name]()[0] if name in SETS else HELD_OUT[name]())
 
 
-def measure_set(name: str) -> dict[str, float]:
-    """Measure a set: one and three trees by rounds, one by the sweep, and the peer's."""
-    import quitefastmst
-
-    quitefastmst.omp_set_num_threads(THREADS)
+def measure_set(name: str) -> dict[str, Any]:
+    """Measure a set: one and three trees by rounds and by the sweep, and the peer's."""
     X = points_of(name)
 
-    def ours(n_trees: int, axes: int = 4) -> object:
+    def ours(n_trees: int, axes: int = 4) -> Any:
         with plan.override(most_axes_of_rounds=axes):
-            return spanning_forests(X, n_trees=n_trees, n_jobs=THREADS)
+            return spanning_forests(X, n_trees=n_trees, n_jobs=THREADS, device="cpu")
 
-    ways = {
-        "one": lambda: ours(1),
-        "three": lambda: ours(3),
-        "sweep": lambda: ours(1, 0),
-        "sweep_three": lambda: ours(3, 0),
-        "peer": lambda: quitefastmst.mst_euclid(X),
+    record: dict[str, Any] = {
+        "same": all(
+            np.array_equal(getattr(ours(k), field), getattr(ours(k, 0), field))
+            for k in (1, 3)
+            for field in ("edges", "weights", "tree")
+        )
     }
-    same = all(
-        np.array_equal(getattr(ours(k), field), getattr(ours(k, 0), field))
-        for k in (1, 3)
-        for field in ("edges", "weights", "tree")
-    )
-    runs: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
-    for _ in range(ROUNDS):
-        for way, work in ways.items():
-            runs[way].append(timed(work)[:2])
-    record: dict[str, float] = {"same": float(same)}
-    for way, times in runs.items():
-        record[f"{way}_wall"], record[f"{way}_cpu"] = np.median(times, axis=0).tolist()
-    for clock, column in (("wall", 0), ("cpu", 1)):
-        by_way = {way: np.array(times)[:, column] for way, times in runs.items()}
-        record[f"faster_{clock}"] = float(np.median(by_way["peer"] / by_way["one"]))
-        record[f"than_sweep_{clock}"] = float(np.median(by_way["sweep"] / by_way["one"]))
-        record[f"trees_{clock}"] = float(np.median(by_way["three"] / by_way["one"]))
-    return record
+    runs = tree_times(X, THREADS, {"sweep": lambda: ours(1, 0), "sweep_three": lambda: ours(3, 0)})
+    record |= {way: median_times(of_way) for way, of_way in runs.items()}
+    ratios = {"faster": "peer", "than_sweep": "sweep", "trees": "three"}
+    return record | {ratio: median_ratios(runs[way], runs["one"]) for ratio, way in ratios.items()}
 
 
-def measure_growth(n: int) -> dict[str, float]:
+def measure_growth(n: int) -> dict[str, Any]:
     """Measure the memory that one tree of a mixture takes beyond the input."""
     X = mixture(n, 2, 3)[0]
-    spanning_forests(mixture(3000, 2, 3)[0], n_trees=1, n_jobs=THREADS, device="cpu")  # "auto" loads torch to look
-    before = memory_mib("VmRSS")
-    reset_peak()
-    took = timed(lambda: spanning_forests(X, n_trees=1, n_jobs=THREADS, device="cpu"))
-    return {"wall": took.seconds, "cpu": took.cpu_seconds, "bytes": (memory_mib("VmHWM") - before) * 2**20 / n}
+    spanning_forests(mixture(3000, 2, 3)[0], n_trees=1, n_jobs=THREADS, device="cpu")
+    took: list[Timed] = []
+    tree = partial(spanning_forests, X, n_trees=1, n_jobs=THREADS, device="cpu")
+    beyond, _ = peak_mib(lambda: took.append(timed(tree)))
+    return {"wall": took[0].seconds, "cpu": took[0].cpu_seconds, "bytes": beyond * 2**20 / n}
 
 
 def report_sets(names: list[str]) -> str:
@@ -103,15 +95,9 @@ def report_sets(names: list[str]) -> str:
     rows = []
     for name in names:
         got = in_own_process(THIS, "set", name)
-        clocks = [f"{got[f'faster_{clock}']:.2f}" for clock in ("wall", "cpu")]
-        olds = [f"{got[f'than_sweep_{clock}']:.2f}" for clock in ("wall", "cpu")]
-        trees = [f"{got[f'trees_{clock}']:.2f}" for clock in ("wall", "cpu")]
-        seconds = [
-            f"{got[f'{way}_wall']:.3f} / {got[f'{way}_cpu']:.3f}"
-            for way in ("peer", "one", "sweep", "three", "sweep_three")
-        ]
-        same = "same" if got["same"] else "**differ**"
-        rows.append([name, *seconds, " / ".join(clocks), " / ".join(olds), " / ".join(trees), same])
+        seconds = ["{:.3f} / {:.3f}".format(*got[way]) for way in ("peer", "one", "sweep", "three", "sweep_three")]
+        ratios = ["{:.2f} / {:.2f}".format(*got[ratio]) for ratio in ("faster", "than_sweep", "trees")]
+        rows.append([name, *seconds, *ratios, "same" if got["same"] else "**differ**"])
         print(*rows[-1], sep=" | ", flush=True)
     heads = ["points", "quitefastmst, 1 tree", "rounds, 1 tree", "sweep, 1 tree", "rounds, 3 trees", "sweep, 3 trees"]
     return as_table([*heads, "times the peer's speed", "times the sweep's", "3 trees / 1", "edges"], rows)

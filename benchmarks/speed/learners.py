@@ -13,18 +13,14 @@ long. Beside them, one fit of scikit-learn's histogram boosting to four folds.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.tools.measuring import set_threads
+from benchmarks.tools.measuring import Version, serve, set_threads
 
 set_threads(1)
 
@@ -37,6 +33,7 @@ from benchmarks.tools.command_line import parser_of  # noqa: E402
 from benchmarks.tools.pages import RESULTS, ROOT, as_table, notes_of, this_machine, write_page  # noqa: E402
 from benchmarks.tools.records import append_record, read_records  # noqa: E402
 
+THIS = "benchmarks.speed.learners"
 N_FOLDS = 5
 #: Numbers of folds that a model is trained on, as in `bayesfloor.floor.learned.splits`.
 LENGTHS = (4, 2, 1)
@@ -220,48 +217,17 @@ def scikit_learn_fit(name: str) -> dict[str, Any]:
     return {"seconds": (time.process_time() - used, time.perf_counter() - started)}
 
 
-def serve() -> None:
-    """Answer each line of the standard input: a set and a family, or a set alone for the families that suit it."""
-    for line in sys.stdin:
-        name, family = json.loads(line)
-        if family is None:
-            answer: Any = list(fits_of(name)[0])
-        else:
-            answer = scikit_learn_fit(name) if family == PEER else measured(name, family)
-        print(json.dumps(answer), flush=True)
+def answer(name: str, family: str | None = None) -> Any:
+    """Return what a family takes and reaches on a set; without one, the families that suit the set."""
+    if family is None:
+        return list(fits_of(name)[0])
+    return scikit_learn_fit(name) if family == PEER else measured(name, family)
 
 
 # --- in the process that compares them
 
 
-class Checkout:
-    """A process that runs the library of a source folder."""
-
-    def __init__(self, source: Path) -> None:
-        environment = os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{ROOT}"}
-        command = [sys.executable, "-m", "benchmarks.speed.learners", "--serve"]
-        self.process = subprocess.Popen(
-            command, env=environment, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def ask(self, name: str, family: str | None = None) -> Any:
-        """Return what the process answers."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(json.dumps([name, family]), file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{family} failed on {name}")
-        return json.loads(answer)
-
-    def close(self) -> None:
-        """Let the process end."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def measure_speed(base: Checkout, new: Checkout, names: list[str], families: set[str], repeats: int) -> None:
+def measure_speed(base: Version, new: Version, names: list[str], families: set[str], repeats: int) -> None:
     """Record CPU seconds of the families that are not recorded yet, and of one fit of scikit-learn's boosting."""
     known = {(record["set"], record["family"]) for record in read_records(RECORDS)}
     for name in names:
@@ -295,7 +261,7 @@ def speed_tables() -> list[str]:
     return [as_table(header, totals), *parts]
 
 
-def compare_losses(base: Checkout, new: Checkout, names: list[str], families: set[str]) -> list[str]:
+def compare_losses(base: Version, new: Version, names: list[str], families: set[str]) -> list[str]:
     """Return a table with a row for each learner: its loss now, as a share of what it was, over sets and sizes."""
     ratios: dict[str, list[list[float]]] = {}
     for name in names:
@@ -333,19 +299,19 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(answer)
         return
     if options.base is None:
         parser.error("--base is needed")
     group = {None: TIMED, "design": DESIGN, "held-out": HELD_OUT}[options.losses]
     names = [name for name in group if not options.only or any(part in name for part in options.only)]
-    checkouts = Checkout(options.base.resolve()), Checkout(ROOT / "src")
+    versions = [Version(source, THIS, n_threads=1) for source in (options.base.resolve(), ROOT / "src")]
     if options.losses:
-        print(*compare_losses(*checkouts, names, set(options.family)), sep="\n\n")
+        print(*compare_losses(*versions, names, set(options.family)), sep="\n\n")
     else:
-        measure_speed(*checkouts, names, set(options.family), options.repeats)
+        measure_speed(*versions, names, set(options.family), options.repeats)
         write_page("learners", "# Cost of the learners", this_machine(), notes_of("learners"), *speed_tables())
-    for each in checkouts:
+    for each in versions:
         each.close()
 
 

@@ -3,7 +3,16 @@
 import pytest
 
 from benchmarks.tools import pages, printed_page
-from benchmarks.tools.measuring import in_own_process, median_seconds, timed
+from benchmarks.tools.measuring import (
+    Version,
+    in_own_process,
+    in_turns,
+    median_ratios,
+    median_seconds,
+    median_times,
+    timed,
+)
+from benchmarks.tools.pages import ROOT
 
 
 def test_table():
@@ -43,5 +52,27 @@ def test_timing():
 
 
 def test_a_measurement_in_its_own_process():
-    found = in_own_process("benchmarks.speed.incremental", "mixture [-3, 3] x 2", 400, 200, 1)
+    found = in_own_process("benchmarks.speed.incremental", "forests", "mixture [-3, 3] x 2", 400, 200, 1)
     assert (found["rows"], found["batches"]) == (400, 2)
+
+
+def test_ways_take_turns():
+    order = []
+    runs = in_turns({"one": lambda: order.append("one"), "other": lambda: order.append("other")}, 2)
+    assert order == ["one", "other", "one", "other"]
+    assert {way: len(times) for way, times in runs.items()} == {"one": 2, "other": 2}
+
+
+def test_ratios_are_those_of_rounds():
+    slow, fast = [(2.0, 3.0), (8.0, 12.0), (9.0, 9.0)], [(1.0, 1.0), (2.0, 2.0), (3.0, 9.0)]
+    assert median_times(slow) == [8.0, 9.0]
+    assert median_ratios(slow, fast) == [3.0, 3.0]
+
+
+def test_a_version_answers_in_its_own_process():
+    version = Version(ROOT / "src", "benchmarks.speed.learners", n_threads=1)
+    assert "gaussian" in version.ask("iris")
+    with pytest.raises(RuntimeError, match="no such set"):
+        version.ask("no such set")
+    version.close()
+    assert version.process.returncode == 1

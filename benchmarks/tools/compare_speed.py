@@ -8,9 +8,6 @@ the median of the ratios new / old, round by round, so that slow drifts of a sha
 """
 
 import argparse
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,8 +18,8 @@ import numpy as np
 from benchmarks.problems.point_sets import SETS, mixture
 from benchmarks.problems.stored_sets import stored_set
 from benchmarks.tools.command_line import parser_of
-from benchmarks.tools.measuring import THREAD_VARIABLES, timed
-from benchmarks.tools.pages import ROOT, table_head, table_row
+from benchmarks.tools.measuring import Version, serve, timed
+from benchmarks.tools.pages import table_head, table_row
 
 THREADS = 2
 CLASS_SETS = ("pendigits 10 992 x 16", "letter 20 000 x 16", "first 10 000 MNIST digits x 784")
@@ -98,43 +95,18 @@ def gaussian_classes(n: int, n_features: int, n_classes: int) -> tuple[Any, Any]
     return means[y] + rng.standard_normal((n, n_features)), y
 
 
-def serve() -> None:
-    """Answer each name on stdin with the seconds that its task takes, wall clock and CPU."""
-    known = tasks()
-    for line in sys.stdin:
-        work = known[line.strip()]()
-        work()  # compiled, and in the cache
-        print("ready", flush=True)
-        for _ in iter(sys.stdin.readline, "next\n"):
-            print(*timed(work)[:2], flush=True)
+class Asked:
+    """What a version is asked for: the seconds of a task, by the clock and of the processor."""
 
+    def __init__(self) -> None:
+        self.name, self.work = "", lambda: None
 
-class Version:
-    """A version of the package in a process of its own."""
-
-    def __init__(self, source: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(source)}
-        environment |= dict.fromkeys(THREAD_VARIABLES, str(THREADS))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.tools.compare_speed", "--serve"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-
-    def ask(self, line: str) -> list[str]:
-        """Send a line and return the words of the answer."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(line, file=self.process.stdin, flush=True)
-        return self.process.stdout.readline().split()
-
-    def say(self, line: str) -> None:
-        """Send a line."""
-        assert self.process.stdin is not None
-        print(line, file=self.process.stdin, flush=True)
+    def __call__(self, name: str) -> tuple[float, float]:
+        """Time a task; one that was not the last is loaded and run once before."""
+        if name != self.name:
+            self.name, self.work = name, tasks()[name]()
+            self.work()  # compiled, and in the cache
+        return timed(self.work)[:2]
 
 
 def main() -> None:
@@ -145,27 +117,23 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        serve()
+        serve(Asked())
         return
-    versions = [Version(source.resolve()) for source in arguments.sources]
+    versions = [Version(source.resolve(), "benchmarks.tools.compare_speed", THREADS) for source in arguments.sources]
     head = ("old s", "new s", "new / old, wall", "old CPU s", "new CPU s", "new / old, CPU")
     print(*table_head("task", *head), sep="\n")
     for name in tasks():
         if arguments.only not in name:
             continue
-        for version in versions:
-            version.ask(name)
-        taken = np.array(
-            [[list(map(float, version.ask("go"))) for version in versions] for _ in range(arguments.rounds)]
-        )
-        for version in versions:
-            version.say("next")
+        taken = np.array([[version.ask(name) for version in versions] for _ in range(arguments.rounds)])
         middle = np.median(taken, axis=0)
         ratio = np.median(taken[:, 1] / taken[:, 0], axis=0)
         figures = [
             text for kind in (0, 1) for text in (*(f"{each:.3f}" for each in middle[:, kind]), f"{ratio[kind]:.2f}")
         ]
         print(table_row([name, *figures]), flush=True)
+    for version in versions:
+        version.close()
 
 
 if __name__ == "__main__":

@@ -40,6 +40,34 @@ def median_seconds(work: Callable[[], Any], runs: int = 3, enough: float = float
     return statistics.median(times)
 
 
+def in_turns(ways: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """Run each of some ways once in every round; return the seconds of each by the clock and of the processor."""
+    runs: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, work in ways.items():
+            runs[way].append(timed(work)[:2])
+    return runs
+
+
+def median_times(runs: Sequence[tuple[float, float]]) -> list[float]:
+    """Return the median seconds by the clock and of the processor."""
+    return [statistics.median(times) for times in zip(*runs, strict=True)]
+
+
+def median_ratios(runs: Sequence[tuple[float, float]], others: Sequence[tuple[float, float]]) -> list[float]:
+    """Return the medians, over rounds, of how many times as long one way took as another: by the clock, and in CPU."""
+    return median_times([(a / c, b / d) for (a, b), (c, d) in zip(runs, others, strict=True)])
+
+
+def peak_mib(work: Callable[[], Any]) -> tuple[float, float]:
+    """Return the memory of this process at its peak during some work, beyond what it was before, and in all."""
+    before = memory_mib("VmRSS")
+    reset_peak()
+    work()
+    peak = memory_mib("VmHWM")
+    return peak - before, peak
+
+
 def run_timed(command: Sequence[str | Path], **options: Any) -> Timed:
     """Run a command; processor seconds are those of it and of all processes that it starts."""
 
@@ -64,6 +92,37 @@ def in_own_process(module: str, *arguments: object, cpu_limit: int | None = None
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command[2:])} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+class Version:
+    """A version of the package, in a process of its own that answers questions: ``python -m module --serve``."""
+
+    def __init__(self, source: Path, module: str, n_threads: int) -> None:
+        environment = os.environ | {"PYTHONPATH": str(source)} | dict.fromkeys(THREAD_VARIABLES, str(n_threads))
+        command = [sys.executable, "-m", module, "--serve"]
+        self.process = subprocess.Popen(
+            command, env=environment, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def ask(self, *question: Any) -> Any:
+        """Return the answer to a question; both go through JSON."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(question), file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"{question} failed")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """Let the process end."""
+        self.process.communicate()
+
+
+def serve(answer: Callable[..., Any]) -> None:
+    """Answer the questions of a `Version` until there are no more."""
+    for line in sys.stdin:
+        print(json.dumps(answer(*json.loads(line))), flush=True)
 
 
 def memory_mib(field: str) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.forest.sweep.vectors import LANES, VECTOR, box_gap, sixteen_distances
+from bayesfloor.forest.sweep.vectors import LANES, LEADING, VECTOR, box_gap, sixteen_distances
 from bayesfloor.runtime.kernels import kernel
 
 
@@ -13,8 +13,8 @@ def compiled_gap(low_a, high_a, at_a, low_b, high_b, at_b, n_axes):
 
 
 @kernel
-def compiled_distances(point, at_point, n_axes, local, at_local, width, out, at_out):
-    return sixteen_distances(point, at_point, n_axes, local, at_local, width, out, at_out)
+def compiled_distances(point, at_point, n_axes, local, at_local, width, limit, out, at_out):
+    return sixteen_distances(point, at_point, n_axes, local, at_local, width, limit, out, at_out)
 
 
 @pytest.mark.parametrize("n_axes", [LANES, 2 * LANES, 5 * LANES])
@@ -38,10 +38,17 @@ def test_distances(n_axes):
     point, others = rng.standard_normal(n_axes + 2), rng.standard_normal((n_axes, width))
     arguments = point.astype(np.float32), 2, n_axes, others.astype(np.float32).ravel(), VECTOR, width
     found = np.full((2, width), np.float32(-1.0))
-    least = compiled_distances(*arguments, found[0], VECTOR), sixteen_distances(*arguments, found[1], VECTOR)
-    expected = np.sum((others[:, VECTOR : 2 * VECTOR] - point[2:, None]) ** 2, axis=0)
+    ways = compiled_distances, sixteen_distances
+    least = [way(*arguments, np.float32(np.inf), row, VECTOR) for way, row in zip(ways, found, strict=True)]
+    squares = (others[:, VECTOR : 2 * VECTOR] - point[2:, None]) ** 2
+    expected = np.sum(squares, axis=0)
     for row, lowest in zip(found, least, strict=True):
         np.testing.assert_allclose(row[VECTOR : 2 * VECTOR], expected, rtol=1e-5)
         assert lowest == row[VECTOR : 2 * VECTOR].min()
         assert np.all(row[:VECTOR] == -1.0)
         assert np.all(row[2 * VECTOR :] == -1.0)
+    # Beyond the limit along the leading axes, the others do not matter.
+    along_leading = np.sum(squares[:LEADING], axis=0).min()
+    for way, row in zip(ways, found, strict=True):
+        assert way(*arguments, np.float32(0.99 * along_leading), row, VECTOR) == pytest.approx(along_leading, rel=1e-5)
+        assert way(*arguments, np.float32(1.01 * along_leading), row, VECTOR) == pytest.approx(expected.min(), rel=1e-5)

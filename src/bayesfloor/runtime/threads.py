@@ -95,8 +95,8 @@ class WorkerPool:
 
     def shares(self, n: int) -> list[tuple[int, int]]:
         """Cut n things into one stretch for each thread, as (first, last); none of them empty."""
-        cuts = np.linspace(0, n, max(min(self.n_threads, n), 1) + 1).astype(np.int64).tolist()
-        return list(pairwise(cuts))
+        n_shares = max(min(self.n_threads, n), 1)
+        return list(pairwise(share * n // n_shares for share in range(n_shares + 1)))
 
     def run(
         self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], amounts: Sequence[int] = ()

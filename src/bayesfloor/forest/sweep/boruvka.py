@@ -126,7 +126,8 @@ def grow_in_rounds(X: F64, ends: Ends, task: Task, pool: WorkerPool, amount: int
         if trees:
             grown = together(trees)
             taken = Taken(*ends_by_row(n, grown.u, grown.v))
-            pool.run(leave_out, [(*share, near, taken) for share in pool.shares(n)])
+            last = trees[-1]
+            pool.run(leave_out, [(*share, last.u, last.v, near) for share in pool.shares(len(last.u))])
         trees.append(Rounds(cloud, task, near, bound.copy(), taken).run(pool))
         pool.advance(amount // (2 * task.n_trees))
     return in_strict_order(ends, task, [Edges(items.take(e.u), items.take(e.v), e.d2) for e in trees], pool)

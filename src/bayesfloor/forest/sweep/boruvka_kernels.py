@@ -108,11 +108,10 @@ def ends_by_row(n_rows, u, v):
 
 
 @kernel
-def leave_out(first, last, near, taken):
-    """Take the edges of earlier trees out of the lists of rows first..last."""
-    taken_starts, taken_ends = taken
-    for i in range(first, last):
-        for e in range(taken_starts[i], taken_starts[i + 1]):
+def leave_out(first, last, u, v, near):
+    """Take the edges first..last of a tree out of the lists of their ends."""
+    for e in range(first, last):
+        for one, other in ((u[e], v[e]), (v[e], u[e])):
             for p in range(near.shape[1]):
-                if near[i, p] == taken_ends[e]:
-                    near[i, p] = -1
+                if near[one, p] == other:
+                    near[one, p] = -1

@@ -37,11 +37,13 @@ NEAR_EACH = 4
 # Minimum number of points for a sweep; all distances of smaller sets are computed.
 MANY_POINTS = 64
 # Points in the sample whose spanning trees join parts that lie far apart: as many at the most, and one in so many.
-SAMPLE, ONE_IN = 1024, 4
+SAMPLE, ONE_IN = 1024, 8
 # Maximum number of axes that count as few.
 FEW_AXES = 3
 # Maximum number of axes: number of tiles in which a tile's points look for neighbours.
 NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
+# These are no more than one tile in so many, but two: small sets are soon swept as a whole.
+NEAR_ONE_IN = 4
 
 # Maximum number of rounds of joining; the sweep finds what is still apart then.
 ROUNDS = 4
@@ -199,7 +201,8 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, pool: WorkerPool, n_near: in
     n_axes = a.side.centers.shape[1]
     products = plan.current().use_products(n_axes, len(a.side.full.points) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
-    n_near = plan.current().near_tiles or n_near or next(n for most, n in NEAR_TILES if n_axes <= most)
+    few = max((1 << b.side.height) // NEAR_ONE_IN, 2)
+    n_near = plan.current().near_tiles or n_near or min(next(n for most, n in NEAR_TILES if n_axes <= most), few)
 
     def search(first: int, last: int) -> None:
         work = new_work(a.side, b.side)

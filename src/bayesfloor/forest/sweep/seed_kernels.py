@@ -116,7 +116,7 @@ def nearest_in_vectors(rows, chosen, n_rows, b, leaf, is_own, best, first, neigh
             farthest = best[r, n_wanted - 1]
             if box_gap(point, point, 0, vector_low, vector_high, box, n_lanes) >= farthest:
                 continue
-            if sixteen_distances(point, 0, n_axes, local, at, width, sixteen, 0) < farthest:
+            if sixteen_distances(point, 0, n_axes, local, at, width, farthest, sixteen, 0) < farthest:
                 if is_own and vector <= r < vector + VECTOR:
                     sixteen[r - vector] = np.inf
                 n_others = min(VECTOR, size - vector)

@@ -434,8 +434,8 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
         for pair in range(n_near):
             p, vector = near_row[pair], near_vector[pair]
             at = column_b * n_axes + vector * VECTOR
-            least = sixteen_distances(points, p * n_lanes, n_axes, local_b, at, width_b, distances, 0)
-            if least <= max(limit_of[p], limits_of_vectors[vector]):
+            limit = max(limit_of[p], limits_of_vectors[vector])
+            if sixteen_distances(points, p * n_lanes, n_axes, local_b, at, width_b, limit, distances, 0) <= limit:
                 r = chosen[p]
                 i = start_a + r
                 first = r + 1 if diagonal else 0

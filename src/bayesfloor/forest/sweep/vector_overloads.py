@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from bayesfloor.forest.sweep.vectors import LANES, VECTOR, box_gap, sixteen_distances
+from bayesfloor.forest.sweep.vectors import LANES, LEADING, VECTOR, box_gap, sixteen_distances
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
@@ -84,27 +84,39 @@ def _sixteen_distances(
     local: Any,
     at_local: Any,
     width: Any,
+    limit: Any,
     out: Any,
     at_out: Any,
 ) -> Any:
-    signature = types.float32(point, types.intp, types.intp, local, types.intp, types.intp, out, types.intp)
+    signature = types.float32(
+        point, types.intp, types.intp, local, types.intp, types.intp, types.float32, out, types.intp
+    )
     vector = ir.VectorType(ir.FloatType(), VECTOR)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        in_point, from_point, n, in_local, from_local, step, in_out, from_out = arguments
+        in_point, from_point, n, in_local, from_local, step, most, in_out, from_out = arguments
         total = cgutils.alloca_once_value(builder, ir.Constant(vector, None))
-        with cgutils.for_range(builder, n) as loop:
-            f = loop.index
-            value = builder.load(_pointer(context, builder, point, in_point, builder.add(from_point, f)))
-            at = builder.add(from_local, builder.mul(f, step))
-            others = _load(builder, _pointer(context, builder, local, in_local, at), vector)
-            difference = builder.fsub(others, _splat(builder, value, vector))
-            added = _call(builder, f"llvm.fmuladd.v{VECTOR}f32", vector, [difference, difference, builder.load(total)])
-            builder.store(added, total)
-        found = builder.load(total)
+
+        def add_axes(first: Any, last: Any) -> Any:
+            with cgutils.for_range_slice(builder, first, last, n.type(1), n.type) as (f, _):
+                value = builder.load(_pointer(context, builder, point, in_point, builder.add(from_point, f)))
+                at = builder.add(from_local, builder.mul(f, step))
+                others = _load(builder, _pointer(context, builder, local, in_local, at), vector)
+                difference = builder.fsub(others, _splat(builder, value, vector))
+                terms = [difference, difference, builder.load(total)]
+                builder.store(_call(builder, f"llvm.fmuladd.v{VECTOR}f32", vector, terms), total)
+            sums = [builder.load(total)]
+            return _call(builder, f"llvm.vector.reduce.fmin.v{VECTOR}f32", ir.FloatType(), sums, ("nnan", "nsz"))
+
+        has_more = builder.icmp_signed(">", n, n.type(LEADING))
+        leading = builder.select(has_more, n.type(LEADING), n)
+        least = cgutils.alloca_once_value(builder, add_axes(n.type(0), leading))
+        is_near = builder.fcmp_ordered("<=", builder.load(least), most)
+        with builder.if_then(builder.and_(has_more, is_near)):
+            builder.store(add_axes(leading, n), least)
         target = _pointer(context, builder, out, in_out, from_out)
-        builder.store(found, builder.bitcast(target, vector.as_pointer()), align=4)
-        return _call(builder, f"llvm.vector.reduce.fmin.v{VECTOR}f32", ir.FloatType(), [found], ("nnan", "nsz"))
+        builder.store(builder.load(total), builder.bitcast(target, vector.as_pointer()), align=4)
+        return builder.load(least)
 
     return signature, generate
 
@@ -122,7 +134,7 @@ def _overload_box_gap(low_a, high_a, at_a, low_b, high_b, at_b, n_axes):
 
 
 @overload(sixteen_distances, inline="always")
-def _overload_sixteen_distances(point, at_point, n_axes, local, at_local, width, out, at_out):
-    return lambda point, at_point, n_axes, local, at_local, width, out, at_out: _sixteen_distances_in_kernels(
-        point, at_point, n_axes, local, at_local, width, out, at_out
+def _overload_sixteen_distances(point, at_point, n_axes, local, at_local, width, limit, out, at_out):
+    return lambda point, at_point, n_axes, local, at_local, width, limit, out, at_out: _sixteen_distances_in_kernels(
+        point, at_point, n_axes, local, at_local, width, limit, out, at_out
     )

@@ -15,6 +15,8 @@ overloaded_in("bayesfloor.forest.sweep.vector_overloads")
 VECTOR = 16
 # Axes of a box that are compared at a time; its sides are padded to a multiple of it.
 LANES = 4
+# Axes after which a point is compared with a limit, and perhaps not along the others: the first ones vary most.
+LEADING = 8
 
 
 def box_gap(low_a, high_a, at_a, low_b, high_b, at_b, n_axes):
@@ -28,14 +30,18 @@ def box_gap(low_a, high_a, at_a, low_b, high_b, at_b, n_axes):
     return np.float32(np.sum(gaps * gaps))
 
 
-def sixteen_distances(point, at_point, n_axes, local, at_local, width, out, at_out):
+def sixteen_distances(point, at_point, n_axes, local, at_local, width, limit, out, at_out):
     """Write the squared distances between a point and VECTOR others, in float32, and return the least.
 
-    Their coordinates lie axis by axis, `width` apart.
+    Their coordinates lie axis by axis, `width` apart. Where all are beyond the limit along the LEADING axes already,
+    the others are left out.
     """
     total = np.zeros(VECTOR, np.float32)
-    for f in range(n_axes):
-        difference = local[at_local + f * width : at_local + f * width + VECTOR] - point[at_point + f]
-        total += difference * difference
+    for first, last in ((0, min(n_axes, LEADING)), (LEADING, n_axes)):
+        for f in range(first, last):
+            difference = local[at_local + f * width : at_local + f * width + VECTOR] - point[at_point + f]
+            total += difference * difference
+        if total.min() > limit:
+            break
     out[at_out : at_out + VECTOR] = total
     return total.min()
