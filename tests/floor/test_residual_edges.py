@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.floor.learned.regression.curve_end import OF_EQUAL, Points, end_of_curve
+from bayesfloor.floor.learned.regression.curve_end import OF_EQUAL, SLOW, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Edges, draw_means, replicate_edges, tree_edges
 
 
@@ -105,6 +105,20 @@ def test_products_tell_what_a_flat_curve_does_not():
         is_product=flat.is_product[:5],
     )
     assert end_of_curve(without).mean > 0.8
+
+
+def test_equal_rows_may_miss_half_of_what_others_do():
+    """They stand where rows are many: were all rows like them, the noise would be .23 for sure."""
+    points = points_of(0.2, 0.06, 0.5, phi=0.5, error=0.004).of_largest()
+    found = end_of_curve(points, common=OF_EQUAL)
+    assert found.quantile(0.025) < 0.2 < 0.23 < found.quantile(0.975)
+    assert end_of_curve(points, common=(1.0,)).quantile(0.025) > 0.2
+
+
+def test_slow_curves_end_lower():
+    """An error that falls by a hundredth with each doubling ends at .2; usual rates end it earlier."""
+    points = points_of(0.2, 0.1, 0.15, error=0.004)
+    assert end_of_curve(points, fall=SLOW).quantile(0.025) < 0.2 < end_of_curve(points).quantile(0.025)
 
 
 def test_products_narrow_the_end_of_a_steady_curve():

@@ -8,8 +8,9 @@ from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, boost
 from bayesfloor.learn.training_rows import Train, encoded, quantiles_of
 from bayesfloor.runtime.arrays import Bools, Floats
 
-#: Most rows; each tree is grown to 8191 of them, drawn at random.
-MOST_ROWS = 50_000
+#: Fewest and most rows that bound the work, and rows of all trees together; a tree is grown to 8191 rows, drawn at
+#: random.
+FEWEST_ROWS, MOST_ROWS, ROWS_OF_TREES = 5000, 50_000, 40_000_000
 #: Rounds of numbers. Of classes: at the least, and at the most with few rows and with many; in between, so many trees
 #: of all classes together, or so many for each row.
 NUMBER_ROUNDS = 100
@@ -34,18 +35,20 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return gradient boosting over histograms, held back where rows are few."""
     if not train.wants("boosting"):
         return {}
-    train = train.first(MOST_ROWS)
-    known, others, is_category = columns_to_boost(train, test)
-    n, d = known.shape
-    bins = np.vstack([bins_of(known[:, j], others[:, j], bool(is_category[j])) for j in range(d)])
-    n_scores, start, n_rounds, rate = 1, np.zeros(1), NUMBER_ROUNDS, NUMBER_RATE
+    n, n_scores, n_rounds, rate = len(train.X), 1, NUMBER_ROUNDS, NUMBER_RATE
     if train.n_classes:
         n_scores = train.n_classes if train.n_classes > 2 else 1
-        log_prior = np.log(train.prior)
-        start = log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1]
         most = max(MOST_OF_FEW, min(MOST_OF_MANY * n // MANY_ROWS, MOST_OF_MANY))
         n_rounds = max(FEWEST_ROUNDS, min(most, int(max(N_TREES, TREES_PER_ROW * n)) // n_scores))
         rate = RATE
+    train = train.first(max(FEWEST_ROWS, min(ROWS_OF_TREES // (n_rounds * n_scores), MOST_ROWS)))
+    known, others, is_category = columns_to_boost(train, test)
+    n, d = known.shape
+    bins = np.vstack([bins_of(known[:, j], others[:, j], bool(is_category[j])) for j in range(d)])
+    start = np.zeros(1)
+    if train.n_classes:
+        log_prior = np.log(train.prior)
+        start = log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1]
     scores = np.tile(start, (bins.shape[1], 1))
     sizes = min(20, max(3, n // 50)), min(d, MOST_COLUMNS), min(n, MOST_SEEN)
     state = np.array([seed], np.uint64), np.arange(d)
