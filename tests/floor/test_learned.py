@@ -49,7 +49,8 @@ def test_floor_of_two_gaussians():
     floor = learned_floor(*two_gaussians(500))
     assert floor.interval[0] < 0.1587 < floor.interval[1]
     assert abs(floor.estimate - 0.1587) < 0.03
-    assert floor.reached_interval[0] < floor.reached < floor.reached_interval[1] <= floor.interval[1]
+    assert floor.reached_interval[0] < floor.reached < floor.reached_interval[1]
+    assert floor.reached <= floor.interval[1]
     assert floor.tree_bounds[0] < 0.1587 < floor.tree_bounds[1]
     assert abs(floor.residual_z) < 3
     assert_allclose(floor.curve.size, [400, 200, 100])

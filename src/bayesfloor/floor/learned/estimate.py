@@ -343,6 +343,7 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
             kept=summaries["error"].kept if summaries else 1.0,
             past=past,
             cells=cells,
+            stack=learned.stack_signs(),
         )
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
     return _Judged(rows, stacks, np.exp(stacks[0].predicted[:, 0]), residual_z, summaries, floors)

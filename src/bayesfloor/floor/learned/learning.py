@@ -22,6 +22,7 @@ from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows, split_again
+from bayesfloor.floor.learned.simulated import shares_of_kinds
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
@@ -63,6 +64,8 @@ class Learned(NamedTuple):
         The learners.
     centre, scale : float
         What numbers were centred and divided by; 0 and 1 for classes.
+    is_default : bool
+        Whether the learners are those of the library.
     """
 
     problem: Problem
@@ -74,6 +77,7 @@ class Learned(NamedTuple):
     names: list[str]
     centre: float
     scale: float
+    is_default: bool
 
     @property
     def in_time(self) -> bool:
@@ -84,6 +88,16 @@ class Learned(NamedTuple):
         """Return the weights of the learners at the largest size, mean over folds and repeats, the largest first."""
         mean = self.stacks[0].weights.mean(axis=0)
         return {self.names[m]: float(mean[m]) for m in np.argsort(-mean, kind="stable") if mean[m] > 0}
+
+    def stack_signs(self) -> tuple[int, Floats] | None:
+        """Return the number of columns and the shares of kinds of learners.
+
+        None where no simulated problem is like this one: with other learners, with groups, and in time.
+        """
+        if not self.is_default or self.in_time or self.plan.clusters is not None:
+            return None
+        columns = self.used.X if self.used.tabular is None else self.used.tabular.values
+        return columns.shape[1], shares_of_kinds(self.weights())
 
 
 def learn(
@@ -148,7 +162,7 @@ def learn(
         stacks = [stack.take(plan.counted, plan.folds) for stack in stacks]
     folds = np.array([each.folds[plan.counted] for each in fitted])
     sizes = np.mean([each.sizes for each in fitted], axis=0)
-    return Learned(problem, used, plan, folds, stacks, sizes, fitted[0].names, centre, scale)
+    return Learned(problem, used, plan, folds, stacks, sizes, fitted[0].names, centre, scale, is_default)
 
 
 def _is_settled(stack: Stack, target: Target) -> bool:

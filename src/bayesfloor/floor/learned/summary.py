@@ -19,6 +19,7 @@ from bayesfloor.floor.learned.learning_curve import (
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
+from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
@@ -76,6 +77,7 @@ def summarise(
     kept: float = 1.0,
     past: Floats | None = None,
     cells: Ints | None = None,
+    stack: tuple[int, Floats] | None = None,
 ) -> CurveSummary:
     """Extrapolate what the stacks lose by a metric.
 
@@ -108,6 +110,9 @@ def summarise(
         In time: the shares of the classes among the rows that each row is predicted from.
     cells : ndarray of shape (n,) or None, default=None
         Rows whose features are all equal have the same number, from 0; None where that tells nothing.
+    stack : (int, ndarray) or None, default=None
+        How many columns the stack learned from, and the shares of kinds of learners in it (`Signs.kinds`). The error is
+        then averaged with what simulated problems tell; None where they were not made for this.
 
     Returns
     -------
@@ -143,6 +148,10 @@ def summarise(
     lower = lead.after_doublings(lower, float(losses.hard[0].mean()), N_DOUBLINGS)
     left = max(lower, 0.0) / of_curve if lead.surely == 1.0 and of_curve > 0.0 else 1.0
     lower = min(lower, reached_interval[0]) - share_unseen
+    if stack is not None and metric.name == "error":
+        signs = losses.signs(sizes[0], reached.mean, residual_z, *stack)
+        ends = max(lower, 0.0), upper
+        estimate, (lower, upper) = with_simulated("classes", estimate, ends, signs, lead, confidence)
     if lower < FEW_ERRORS / losses.sampling.n_equivalent:
         lower = 0.0
     curve_low = min(lower, estimate)
@@ -300,6 +309,11 @@ class _Losses(RowLosses):
         averaged = np.concatenate([np.ones(len(self.middle)), self.n_views[1:]])
         variance, _, largest, n_rows, _ = known
         return curve, split_posterior(all_points, variance, sizes, averaged, largest, n_rows, rates)
+
+    def signs(self, n_train: float, reached: float, residual_z: float, n_columns: int, kinds: Floats) -> Signs:
+        """Return what simulated problems are compared by."""
+        losses = np.array([float(lost.mean()) for lost in self.hard])
+        return Signs(float(n_train), n_columns, losses, reached, self.baseline, residual_z, kinds)
 
     def least_in_cells(self, cells: Ints) -> float:
         """Return the lower end of what every rule loses on these rows: none tells rows of equal features apart."""

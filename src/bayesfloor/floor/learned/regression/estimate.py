@@ -204,7 +204,7 @@ def _conclude(
 ) -> RegressionFloor:
     """Make figures, the noise profile and findings of what was learned."""
     n_samples = len(problem.y)
-    summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time)
+    summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time, stack=learned.stack_signs())
     metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
     profile = noise_profile(rows, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples)

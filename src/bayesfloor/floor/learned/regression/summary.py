@@ -18,6 +18,7 @@ from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, OF_EQUAL, SLOW, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
+from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Pairs of equal rows from which the noise is read off them.
@@ -105,7 +106,9 @@ class NumberSummary(NamedTuple):
     freedom: float
 
 
-def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_time: bool) -> NumberSummary:
+def summarise_numbers(
+    tested: TestedRows, confidence: float, seed: int, *, in_time: bool, stack: tuple[int, Floats] | None = None
+) -> NumberSummary:
     """Extrapolate the squared error of the stack.
 
     Parameters
@@ -118,6 +121,8 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
         Seeds the draws that tell how surely means are known.
     in_time : bool
         Whether smaller training sets are more recent ones.
+    stack : (int, ndarray) or None, default=None
+        As for classes, see `bayesfloor.floor.learned.summary.summarise`.
 
     Returns
     -------
@@ -166,13 +171,17 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
         lower = widened(lower, estimate, alike, WIDER * alike / ERR_ALIKE)  # the more no learner caught, the wider
         lower = lead.after_doublings(lead.drawn_to_zero(lower, GROWTH), reached.mean, N_DOUBLINGS)
     lower = max(min(lower, reached.interval(confidence)[0], estimate), 0.0)
+    by_size = np.array([float(loss.mean()) for loss in losses])
+    if stack is not None:
+        signs = Signs(float(tested.sizes[0]), stack[0], by_size, reached.mean, 1.0, alike, stack[1])
+        estimate, (lower, upper) = with_simulated("numbers", estimate, (lower, upper), signs, lead, confidence)
     return NumberSummary(
         estimate=estimate,
         interval=(lower, max(upper, estimate)),
         reached=reached,
         raw=raw,
         absolute=absolute,
-        by_size=np.array([loss.mean() for loss in losses]),
+        by_size=by_size,
         absolute_by_size=np.array([loss.mean() for loss in absolutes]),
         fitted=curve.fitted[: len(residuals)],
         covariance=covariance_of(np.column_stack(ratios), reached.error**2, reached.n_rows),
