@@ -101,7 +101,9 @@ def write_table(path: Path) -> None:
         parts += [f"## Power: {half}", as_table(header, _rows(names, power))]
     parts += ["## False alarms", as_table(header, _rows([n for n, k in SAME.items() if not k.has_target], power))]
     labels = [(n, k) for n, k in (SHIFTS | SAME).items() if k.has_target and (n, "drift") in power]
-    rows = [[n, k.half, f"{k.n_old} and {k.n_new}", f"{power[n, 'drift'][0]:.2f}", power[n, "drift"][1]] for n, k in labels]
+    rows = [
+        [n, k.half, f"{k.n_old} and {k.n_new}", f"{power[n, 'drift'][0]:.2f}", power[n, "drift"][1]] for n, k in labels
+    ]
     parts += [
         "## Labels given the columns",
         as_table(["kind", "half", "rows", "share with p ≤ .05", "pairs"], rows),

@@ -145,7 +145,7 @@ def drift(
         tests=test.of_tests,
         is_exact=test.is_exact,
         separability=separability,
-        columns=moves,
+        moves=moves,
         levels=level_moves(moves, tables.profiles, tables.is_new, level),
         kinds=kinds_of_rows(tables.profiles, tables.is_new, tables.groups, seed, level) if told else (),
         subgroups=_subgroups(tables, parts, n_trees, n_jobs, seed),
@@ -205,9 +205,10 @@ def _subgroups(
         n_new = int(is_new.sum())
         n_old, estimate, p_value = len(rows) - n_new, float("nan"), 1.0
         if min(n_old, n_new) >= 2:
-            own = replace(tables, X=np.ascontiguousarray(tables.X[rows]), is_new=is_new,
-                          groups=None if tables.groups is None else tables.groups[rows])  # fmt: skip
-            again = [Part(part.column, part.what, orthonormal(part.scores[rows], np.ones(len(rows), bool))) for part in parts]
+            groups = None if tables.groups is None else tables.groups[rows]
+            own = replace(tables, X=np.ascontiguousarray(tables.X[rows]), is_new=is_new, groups=groups)
+            every = np.ones(len(rows), bool)
+            again = [replace(part, scores=orthonormal(part.scores[rows], every)) for part in parts]
             again = [part for part in again if part.scores.shape[1]]
             if np.ptp(own.X, axis=0).any():
                 cross, test = _tested(own, again, n_trees, n_jobs, seed)
@@ -243,6 +244,7 @@ def _target(tables: TwoTables, parts: list[Part], how: dict[str, Any]) -> Target
         overlap=given.overlap,
         floor_old=floors[0],
         floor_new=floors[1],
+        confidence=how["confidence"],
         new_classes=tuple(str(labels.classes[code]) for code in sorted(classes[1] - classes[0])),
         gone_classes=tuple(str(labels.classes[code]) for code in sorted(classes[0] - classes[1])),
     )
@@ -289,7 +291,7 @@ def _find(found: Drift, tables: TwoTables, why_not: str, max_rows: int | None) -
             f"Left out, as any two tables differ there: {said}.",
             "Where one of them is a measurement, give it another name or kind, and compare again.",
         )
-    alone = [each for each in found.columns if each.share >= _TELLS_ALL and each.p_value <= 1.0 - found.confidence]
+    alone = [each for each in found.moves if each.share >= _TELLS_ALL and each.p_value <= 1.0 - found.confidence]
     if alone:
         names = [each.column for each in alone]
         yield Finding(
@@ -310,7 +312,7 @@ def _find(found: Drift, tables: TwoTables, why_not: str, max_rows: int | None) -
             f"The classes of {quoted(target.target)} differ: {' and '.join(said)}.",
             "A model of the old table never names a new class. Collect labels of it, or map it to an old one.",
         )
-    if target is not None and target.p_value is not None and target.p_value <= 1.0 - found.confidence:
+    if target is not None and target.has_moved:
         yield Finding(
             "BF073",
             f"{quoted(target.target)} given the columns moved between the tables (p = {figure(target.p_value)}).",

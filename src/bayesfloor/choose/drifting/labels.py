@@ -25,7 +25,8 @@ from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Families of learners that are mixed, of classes and of numbers.
-_OF_CLASSES, _OF_NUMBERS = ("gaussian", "logistic", "kernels", "boosting"), ("linear", "additive", "kernels", "boosting")
+_OF_CLASSES = ("gaussian", "logistic", "kernels", "boosting")
+_OF_NUMBERS = ("linear", "additive", "kernels", "boosting")
 #: Folds, rows that are looked at, and deals of signs.
 _N_FOLDS, _MOST_ROWS, _N_DEALS = 5, 10_000, 999
 #: Columns that labels may move along.

@@ -68,7 +68,8 @@ def column_moves(
         _column_move(part, p_value, by_name[part.column].column, is_new)
         for part, p_value in zip(parts, test.of_parts.tolist(), strict=True)
     ]
-    found += [_pair_move(pair, p_value, is_new) for pair, p_value in test.pairs if pair.column and p_value <= level]
+    if test.of_tests.get("pairs", 1.0) <= level:
+        found += [_pair_move(pair, p_value, is_new) for pair, p_value in test.pairs if pair.column and p_value <= level]
     return tuple(sorted(found, key=lambda each: (each.p_value, -each.share)))
 
 
@@ -190,7 +191,8 @@ def kinds_of_rows(
     if len(names) < 2:
         return ()
     of_table, own_groups = is_new[~finds], None if groups is None else groups[~finds]
-    scores = np.hstack([orthonormal((leaves == leaf)[:, np.newaxis] * 1.0, np.ones(len(leaves), bool)) for leaf in names])
+    every = np.ones(len(leaves), bool)
+    scores = np.hstack([orthonormal((leaves == leaf)[:, np.newaxis] * 1.0, every) for leaf in names])
     p_values = smallest_of(share_as_large(squared_sums(scores, deal_names(of_table, own_groups, seed, len(names)))))
     found = []
     for leaf, p_value in zip(names.tolist(), p_values.tolist(), strict=True):

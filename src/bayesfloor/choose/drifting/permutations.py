@@ -102,7 +102,7 @@ def share_as_large(statistic: Floats) -> Floats:
     order = np.sort(rounded, axis=-1)
     flat, ordered = rounded.reshape(-1, rounded.shape[-1]), order.reshape(-1, order.shape[-1])
     below = [np.searchsorted(of, values, side="left") for of, values in zip(ordered, flat, strict=True)]
-    return 1.0 - np.reshape(below, rounded.shape) / rounded.shape[-1]
+    return (rounded.shape[-1] - np.reshape(below, rounded.shape)) / rounded.shape[-1]
 
 
 def smallest_of(shares: Floats) -> Floats:

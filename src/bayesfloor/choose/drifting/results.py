@@ -7,7 +7,7 @@ from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import PlottedResult, Result
-from bayesfloor.runtime.text import exact_percent, figure, listed, percent, quoted, written_range
+from bayesfloor.runtime.text import figure, listed, percent, quoted, written_range
 
 
 class ColumnMove(NamedTuple):
@@ -114,6 +114,8 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
         columns, 0 where no place has rows of both.
     floor_old, floor_new : MetricFloor or None
         The best error, or R², in each table by itself; None where no models were trained.
+    confidence : float
+        1 less the p-value up to which labels moved.
     new_classes, gone_classes : tuple of str
         Classes that one of the tables alone has.
     """
@@ -125,8 +127,14 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
     overlap: float
     floor_old: MetricFloor | None
     floor_new: MetricFloor | None
+    confidence: float
     new_classes: tuple[str, ...] = ()
     gone_classes: tuple[str, ...] = ()
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether labels given the columns surely moved."""
+        return self.p_value is not None and self.p_value <= 1.0 - self.confidence
 
     @property
     def floor_difference(self) -> float | None:
@@ -138,16 +146,18 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
     def sentence(self) -> str:
         """Say what moved, and what it does to the floor."""
         if self.p_value is None:
-            said = f"The tables have too few rows in common to tell whether {quoted(self.target)} given the columns moved."
+            said = "The tables have too few rows in common to tell whether labels given the columns moved."
+        elif self.has_moved:
+            said = f"Labels given the columns moved (p = {figure(self.p_value)})."
         else:
-            said = f"{quoted(self.target)} given the columns: p = {figure(self.p_value)}."
+            said = f"Nothing shows that labels given the columns moved (p = {figure(self.p_value)})."
         if self.floor_old is None or self.floor_new is None:
             return said
         old, new = self.floor_old, self.floor_new
         word = "ceiling" if old.larger_is_better else "floor"
         return (
-            f"{said} The {word} of the {old.title} is {_with_range(old)} in the old table and {_with_range(new)} in the "
-            "new one."
+            f"{said} The {word} of the {old.title} is {_with_range(old)} in the old table and {_with_range(new)} "
+            "in the new one."
         )
 
 
@@ -177,7 +187,7 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     separability : MetricFloor or None
         The ROC AUC of models that tell rows of the two tables apart: what was reached, and the most that any model can
         reach. None where no models were trained.
-    columns : tuple of ColumnMove
+    moves : tuple of ColumnMove
         Each part of a column, the surest first.
     levels : tuple of LevelMove
         Levels that moved, of columns that surely did.
@@ -201,7 +211,7 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     tests: dict[str, float]
     is_exact: bool
     separability: MetricFloor | None
-    columns: tuple[ColumnMove, ...]
+    moves: tuple[ColumnMove, ...]
     levels: tuple[LevelMove, ...]
     kinds: tuple[RowKind, ...]
     subgroups: tuple[SubgroupDrift, ...]
@@ -215,16 +225,15 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     @property
     def moved(self) -> tuple[str, ...]:
         """Names of the columns that surely moved, the surest first."""
-        return tuple(dict.fromkeys(each.column for each in self.columns if each.p_value <= 1.0 - self.confidence and each.what != "pair"))
+        names = [each.column for each in self.moves if each.p_value <= 1.0 - self.confidence and each.what != "pair"]
+        return tuple(dict.fromkeys(names))
 
     @property
     def verdict(self) -> str:
         """Say "none", "columns", "labels" or "both": whether columns, or labels given the columns, surely moved."""
-        level = 1.0 - self.confidence
-        labels = self.target is not None and self.target.p_value is not None and self.target.p_value <= level
-        return {(False, False): "none", (True, False): "columns", (False, True): "labels"}.get(
-            (self.p_value <= level, labels), "both"
-        )
+        columns = self.p_value <= 1.0 - self.confidence
+        labels = self.target is not None and self.target.has_moved
+        return "both" if columns and labels else "columns" if columns else "labels" if labels else "none"
 
     def sentence(self) -> str:
         """Say whether the tables differ, how well they can be told apart, and what moved most."""
@@ -237,26 +246,16 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
                 f" A model tells the tables apart with an ROC AUC of {figure(auc.reached)} "
                 f"({written_range(*auc.reached_interval, False)}); 0.5 is chance."
             )
-        moves = [each for each in self.columns if each.p_value <= level]
+        moves = [each for each in self.moves if each.p_value <= level]
         if moves:
             said += " Moved: " + listed([f"{quoted(each.column)} ({_what(each)})" for each in moves], 4) + "."
-        if self.target is not None:
-            words = {"labels": "Labels given the columns moved too.", "both": "Labels given the columns moved too."}
-            if self.verdict == "labels":
-                words["labels"] = "But labels given the columns moved."
-            said += " " + words.get(self.verdict, self.target.sentence().partition(" The ")[0])
-        return said
+        return said if self.target is None else f"{said} {self.target.sentence()}"
 
     def _columns(self) -> dict[str, Any]:
         names = ColumnMove._fields
-        return {name: [getattr(each, name) for each in self.columns] for name in names}
+        return {name: [getattr(each, name) for each in self.moves] for name in names}
 
 
 def _what(move: ColumnMove) -> str:
     of = {"gaps": "gaps of ", "levels": "levels of ", "words": "words of ", "pair": "together, "}.get(move.what, "")
     return f"{of}at least {percent(move.share)} of the rows"
-
-
-def level_text(confidence: float) -> str:
-    """Write the p-value up to which something moved."""
-    return exact_percent(round(1.0 - confidence, 10))

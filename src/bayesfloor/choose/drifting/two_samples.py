@@ -107,7 +107,7 @@ def _beside_the_largest(evidence: Floats) -> Floats:
     """Return the share of all deals in which any part has moved as far as each one did."""
     largest = np.sort(evidence.max(axis=0))
     # a little below: the largest of all deals is one of them, up to rounding
-    return 1.0 - np.searchsorted(largest, evidence[:, 0] * (1.0 - 1e-9), side="left") / len(largest)
+    return (len(largest) - np.searchsorted(largest, evidence[:, 0] * (1.0 - 1e-9), side="left")) / len(largest)
 
 
 def squared_sums(scores: Floats, deals: Deals) -> Floats:

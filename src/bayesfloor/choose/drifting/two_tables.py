@@ -5,6 +5,7 @@ rows, names them, or tells when they were seen differs between any two tables, s
 """
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,13 +30,14 @@ from bayesfloor.tables.joining import join_tables, names_of_text_in_some
 from bayesfloor.tables.labelled_rows import group_numbers, labelled, row_keys, subgroups_by
 from bayesfloor.tables.options import ReadOptions, as_names
 from bayesfloor.tables.preparation import Preparation
-from bayesfloor.tables.profiles import ColumnProfile, is_time_name
+from bayesfloor.tables.profiles import ColumnProfile, words_of
 from bayesfloor.tables.targets import Labels, find_column
 
 #: Rows that are compared at the most, of both tables together, where the caller does not say.
 MOST_ROWS = 50_000
-#: Share of the rows that lie elsewhere from which a date, or a number named like a time, tells when rows were seen.
+#: Share of the rows that lie elsewhere from which a date, or a number named like one, tells when rows were seen.
 _APART = 0.9
+_TIME_NAME = re.compile(r"(.*_)?(year|yr|date|timestamp|epoch)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +110,10 @@ def two_tables(
     pairs = {name: given for name, given in beside.items() if given is not None and names[name] is None}
     tables = _read_both(old, new, names["y"])
     dropped = as_names(drop, "drop", old)
-    for place, raw in enumerate(tables):
-        for name, given in pairs.items():
-            raw.columns.append(_column_of(_unused(name, tables), given[place], raw, name))
-    names |= {name: tables[0].names[-len(pairs) + place] for place, name in enumerate(pairs)}
+    for name, given in pairs.items():
+        names[name] = _unused(name, tables)
+        for raw, values in zip(tables, given, strict=True):
+            raw.columns.append(_column_of(names[name], values, raw, name))
     _check_columns(*tables, dropped)
     for raw in tables:
         raw.columns = [column for column in raw.columns if column.name not in dropped]
@@ -212,7 +214,7 @@ def _column_of(name: str, given: Any, raw: RawTable, parameter: str) -> Column:
 
 
 def _unused(name: str, tables: Sequence[RawTable]) -> str:
-    while any(name in raw.names[: len(tables[0].names)] for raw in tables):
+    while any(name in raw.names for raw in tables):
         name += "_"
     return name
 
@@ -274,7 +276,7 @@ def _is_time(each: ColumnProfile) -> bool:
     if each.kind == "date":
         return True
     column = each.column
-    if not isinstance(column, NumberColumn) or not is_time_name(column.name):
+    if not isinstance(column, NumberColumn) or not _TIME_NAME.fullmatch(words_of(column.name)):
         return False
     known = column.values[~column.gaps]
     return bool((known == np.floor(known)).all())
