@@ -3,13 +3,13 @@
     python -m benchmarks.truth.drift run   [--half design] [--repeats 40] [--workers 2] [--out FILE.jsonl]
     python -m benchmarks.truth.drift table [--out FILE.jsonl]    write benchmarks/results/drift.md
 
-`drift` without models, beside Friedman and Rafsky's test on the same spanning trees, KS and chi-squared tests of each column
-by Bonferroni, classifier tests of scikit-learn and the maximum mean discrepancy; tests of evidently, alibi-detect and
-deepchecks by drift_peers.py, in environments of their own. Power is the share of pairs found at the 5% level. Where labels
-given the columns are what moves, it is that of `drift(...).target`, and no other test has an answer.
+`drift` without models, beside Friedman and Rafsky's test on spanning trees, KS and chi-squared tests of each column by
+Bonferroni, classifier tests of scikit-learn and the maximum mean discrepancy; tests of evidently, alibi-detect and
+deepchecks by drift_peers.py, in environments of their own. Power is the share of pairs found at the 5% level. Where
+labels given the columns are what moves, it is that of `drift(...).target`, and no other test has an answer.
 
-Kinds of shifts (benchmarks/problems/drift_pairs.py) are of two halves: one was looked at while `drift` was made, the other
-when it was done.
+Kinds of shifts (benchmarks/problems/drift_pairs.py) are of two halves: one was looked at while `drift` was made, the
+other when it was done.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ from benchmarks.problems.drift_pairs import SAME, SHIFTS, pair_of
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.pages import HALVES, as_table, notes_of, this_machine, write_page
 from benchmarks.tools.records import Record, measure_all, read_records
-from benchmarks.truth.drift_peers import N_SAME, N_SHIFTED, OTHERS, OWN, RECORDS, points_of
+from benchmarks.truth.drift_peers import N_PEERS, N_SAME, N_SHIFTED, OTHERS, OWN, RECORDS, points_of
 
 LEVEL = 0.05
 #: Columns of the table: ours, the trees alone, and the others.
@@ -91,9 +91,10 @@ def write_table(path: Path) -> None:
     parts = [
         "# Two tables: power at the 5% level, and false alarms",
         (
-            f"Share of pairs with a p-value of at most .05: {N_SHIFTED} pairs of each kind of shift, {N_SAME} of each kind "
-            "without one. `python -m benchmarks.truth.drift run`, `python -m benchmarks.truth.drift_peers` in the "
-            "environments of the peers, `python -m benchmarks.truth.drift table`."
+            f"Share of pairs with a p-value of at most .05: {N_SHIFTED} pairs of each kind of shift, {N_SAME} of each "
+            f"kind without one; {N_PEERS} of each for the last three tests, which take seconds. "
+            "`python -m benchmarks.truth.drift run`, `python -m benchmarks.truth.drift_peers` in the environments of "
+            "the peers, `python -m benchmarks.truth.drift table`."
         ),
     ]
     for half in HALVES:

@@ -1,9 +1,9 @@
 """Other tests of whether two tables differ, for drift.py; each takes the tables and returns a p-value.
 
-Those of evidently, alibi-detect and deepchecks say yes or no by their own rules: 0 stands for a yes, 1 for a no. They run
-in environments of their own (benchmarks/requirements/drift.txt, drift_deepchecks.txt), without bayesfloor:
+Those of evidently, alibi-detect and deepchecks say yes or no by their own rules: 0 stands for a yes, 1 for a no. They
+run in environments of their own (benchmarks/requirements/drift.txt, drift_deepchecks.txt), without bayesfloor:
 
-    python -m benchmarks.truth.drift_peers [--repeats 40] [--out FILE.jsonl]
+    python -m benchmarks.truth.drift_peers [--repeats 10] [--out FILE.jsonl]
 """
 
 from collections.abc import Callable
@@ -24,12 +24,12 @@ from benchmarks.tools.records import append_record, read_records
 Frame = pd.DataFrame
 Array = NDArray[np.float64]
 RECORDS = RESULTS / "drift.jsonl"
-#: Pairs of each kind of shift, and of each kind without one.
-N_SHIFTED, N_SAME = 40, 100
+#: Pairs of each kind of shift, and of each kind without one; of each for tests that take seconds.
+N_SHIFTED, N_SAME, N_PEERS = 40, 100, 10
 
 
 def points_of(old: Frame, new: Frame) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the rows of both tables as numbers of equal scale, gaps at the median and told by a column of their own."""
+    """Return the rows of both tables as numbers of equal scale; gaps at the median, and a column that marks them."""
     both = pd.concat([old, new], ignore_index=True)
     gaps = both.isna()
     numeric = both.select_dtypes("number").columns
@@ -156,22 +156,17 @@ OTHERS: dict[str, tuple[str, Callable[[Frame, Frame], float]]] = {
 }
 
 
-def keys(repeats: int | None) -> list[tuple[str, int]]:
+def keys(repeats: int) -> list[tuple[str, int]]:
     """List the pairs that are compared: kinds without a target, with their seeds."""
-    return [
-        (name, seed)
-        for kinds, usual in ((SHIFTS, N_SHIFTED), (SAME, N_SAME))
-        for name, kind in kinds.items()
-        if not kind.has_target
-        for seed in range(usual if repeats is None else min(usual, repeats))
-    ]
+    kinds = [name for name, kind in (SHIFTS | SAME).items() if not kind.has_target]
+    return [(name, seed) for name in kinds for seed in range(repeats)]
 
 
 def main() -> None:
     from importlib.util import find_spec
 
     parser = parser_of(__doc__)
-    parser.add_argument("--repeats", type=int)
+    parser.add_argument("--repeats", type=int, default=N_PEERS)
     parser.add_argument("--out", type=Path, default=RECORDS)
     arguments = parser.parse_args()
     import warnings

@@ -158,7 +158,7 @@ def test_pairs_are_of_different_columns_and_components_stand_for_very_many():
 def test_the_largest_mean_is_compared_with_0():
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((300, 5))
-    assert largest_mean(noise + [0, 0, 0.5, 0, 0], 0) == 0.001
+    assert largest_mean(noise + np.array([0, 0, 0.5, 0, 0]), 0) == 0.001
     assert largest_mean(noise, 0) > 0.05
     assert largest_mean(np.zeros((10, 2)), 0) == 1.0
 
@@ -482,5 +482,5 @@ def test_the_picture_has_full_marks_where_columns_surely_moved():
     display = found.plot()
     np.testing.assert_allclose(display.moved_marks_.get_xdata(), [found.moves[0].share])
     assert len(display.other_marks_.get_xdata()) == 2
-    assert [label.get_text() for label in display.ax_.get_yticklabels()][0] == "x1"
+    assert display.ax_.get_yticklabels()[0].get_text() == "x1"
     assert display.frame()["share"].tolist() == [each.share for each in found.moves]

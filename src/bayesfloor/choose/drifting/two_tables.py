@@ -68,8 +68,6 @@ class TwoTables:
         Subgroups to look at one by one.
     n_samples : int
         Rows given.
-    notes : tuple of str
-        What was detected or assumed.
     """
 
     X: Floats
@@ -83,7 +81,6 @@ class TwoTables:
     groups: Ints | None
     by: Subgroups | None
     n_samples: int
-    notes: tuple[str, ...]
 
     @property
     def words(self) -> dict[str, Floats]:
@@ -154,7 +151,6 @@ def two_tables(
         groups=None if group_codes is None else np.unique(group_codes[order], return_inverse=True)[1],
         by=None if by_rows is None else by_rows.take(order),
         n_samples=raw.n_rows,
-        notes=tuple(raw.notes),
     )
 
 
@@ -173,7 +169,7 @@ def _read_both(old: Any, new: Any, target: str | None) -> list[RawTable]:
     how: dict[str, Any] = {"target": target or "", "strays": "text"}
     tables = [_raw(given, name, how) for given, name in ((old, "old"), (new, "new"))]
     mixed = names_of_text_in_some(tables)
-    if mixed:  # numbers are read again as they are written: "007" is not "7"
+    if mixed and "-" not in (old, new):  # numbers are read again as they are written: "007" is not "7"
         how["categorical"] = mixed
         tables = [_raw(given, name, how) for given, name in ((old, "old"), (new, "new"))]
     names = [raw.source for raw in tables]
@@ -242,7 +238,6 @@ def _labels_of(raw: RawTable, target: str | None, task: str) -> tuple[Labels | N
         return None, np.empty(0, np.int64)
     own = replace(raw, columns=[raw.column(target)], lines=np.arange(raw.n_rows), notes=[], cautions=[], by=None)
     found = labelled(own, ReadOptions(target=target, task=task))
-    raw.notes += found.raw.notes
     return found.labels, found.raw.lines
 
 
