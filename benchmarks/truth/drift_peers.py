@@ -25,7 +25,7 @@ Frame = pd.DataFrame
 Array = NDArray[np.float64]
 RECORDS = RESULTS / "drift.jsonl"
 #: Pairs of each kind of shift, and of each kind without one; of each for tests that take seconds.
-N_SHIFTED, N_SAME, N_PEERS = 40, 100, 10
+N_SHIFTED, N_SAME, N_PEERS = 25, 100, 10
 
 
 def points_of(old: Frame, new: Frame) -> tuple[Array, NDArray[np.bool_]]:

@@ -484,3 +484,9 @@ def test_the_picture_has_full_marks_where_columns_surely_moved():
     assert len(display.other_marks_.get_xdata()) == 2
     assert display.ax_.get_yticklabels()[0].get_text() == "x1"
     assert display.frame()["share"].tolist() == [each.share for each in found.moves]
+
+
+def test_numbers_in_one_frame_and_text_in_the_other_are_levels_of_both():
+    old, new = people(80, 0), people(60, 1)
+    old["code"], new["code"] = np.arange(80) % 4, [f"k{place % 4}" for place in range(60)]
+    assert "code" in drift(old, new, learners=None).moved

@@ -192,7 +192,7 @@ def kinds_of_rows(
         return ()
     of_table, own_groups = is_new[~finds], None if groups is None else groups[~finds]
     every = np.ones(len(leaves), bool)
-    scores = np.hstack([orthonormal((leaves == leaf)[:, np.newaxis] * 1.0, every) for leaf in names])
+    scores = np.hstack([orthonormal((leaves == leaf)[:, np.newaxis].astype(np.float64), every) for leaf in names])
     p_values = smallest_of(share_as_large(squared_sums(scores, deal_names(of_table, own_groups, seed, len(names)))))
     found = []
     for leaf, p_value in zip(names.tolist(), p_values.tolist(), strict=True):
@@ -219,12 +219,15 @@ def _features_of(each: ColumnProfile) -> list[_Feature]:
     if isinstance(column, TextColumn):
         if each.kind in ("category", "yes/no"):
             order = np.argsort(-column.counts, kind="stable")[:_MOST_NAMED].tolist()
-            found = [_Feature((column.codes == code) * 1.0, column, column.categories[code]) for code in sorted(order)]
+            found = [
+                _Feature((column.codes == code).astype(np.float64), column, column.categories[code])
+                for code in sorted(order)
+            ]
     elif isinstance(column, NumberColumn | DateColumn):
         known = column.values[~gaps]
         middle = float(np.median(known)) if len(known) else 0.0
         found = [_Feature(np.where(gaps, middle, column.values), column)]
-    return found + ([_Feature(gaps * 1.0, column, is_gap=True)] if gaps.any() else [])
+    return found + ([_Feature(gaps.astype(np.float64), column, is_gap=True)] if gaps.any() else [])
 
 
 def _conditions(tree: object, leaf: int, features: Sequence[_Feature]) -> str:

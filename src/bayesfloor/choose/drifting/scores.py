@@ -81,7 +81,9 @@ def parts_of(profile: ColumnProfile, words: Floats | None = None) -> list[Part]:
     elif isinstance(column, NumberColumn | DateColumn):
         raw = rank_polynomials(column.values)
     found = [] if raw is None else [Part(column.name, what, orthonormal(raw, known))]
-    found.append(Part(column.name, "gaps", orthonormal(~known[:, np.newaxis] * 1.0, np.ones(len(known), bool))))
+    found.append(
+        Part(column.name, "gaps", orthonormal(column.gaps[:, np.newaxis].astype(np.float64), np.ones(len(known), bool)))
+    )
     return [part for part in found if part.scores.shape[1]]
 
 

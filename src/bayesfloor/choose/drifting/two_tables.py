@@ -108,10 +108,10 @@ def two_tables(
     tables = _read_both(old, new, names["y"])
     dropped = as_names(drop, "drop", old)
     for name, given in pairs.items():
-        names[name] = _unused(name, tables)
+        unused = names[name] = _unused(name, tables)
         for raw, values in zip(tables, given, strict=True):
-            raw.columns.append(_column_of(names[name], values, raw, name))
-    _check_columns(*tables, dropped)
+            raw.columns.append(_column_of(unused, values, raw, name))
+    _check_columns(tables[0], tables[1], dropped)
     for raw in tables:
         raw.columns = [column for column in raw.columns if column.name not in dropped]
     raw = join_tables(tables)
@@ -121,7 +121,7 @@ def two_tables(
     apart += [used["by"]] if "by" in pairs else []  # a column of the tables stays a feature
     labels, labelled_rows = _labels_of(raw, used.get("y"), task)
     group_codes = _groups_of(raw, used["groups"]) if "groups" in used else None
-    is_new = raw.file_codes == 1
+    is_new = np.arange(raw.n_rows) >= tables[0].n_rows
     profiles = profile_columns([column for column in raw.columns if column.name not in apart], raw, {})
     left_out = _telling_columns(profiles, raw, is_new)
     order = _order_of_rows(raw, is_new, max_rows, seed)
@@ -169,7 +169,8 @@ def _read_both(old: Any, new: Any, target: str | None) -> list[RawTable]:
     how: dict[str, Any] = {"target": target or "", "strays": "text"}
     tables = [_raw(given, name, how) for given, name in ((old, "old"), (new, "new"))]
     mixed = names_of_text_in_some(tables)
-    if mixed and "-" not in (old, new):  # numbers are read again as they are written: "007" is not "7"
+    if mixed and not any(isinstance(given, str) and given == "-" for given in (old, new)):
+        # numbers are read again as they are written: "007" is not "7"
         how["categorical"] = mixed
         tables = [_raw(given, name, how) for given, name in ((old, "old"), (new, "new"))]
     names = [raw.source for raw in tables]
