@@ -490,3 +490,26 @@ def test_numbers_in_one_frame_and_text_in_the_other_are_levels_of_both():
     old, new = people(80, 0), people(60, 1)
     old["code"], new["code"] = np.arange(80) % 4, [f"k{place % 4}" for place in range(60)]
     assert "code" in drift(old, new, learners=None).moved
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_very_large_and_very_small_numbers_are_compared(scale):
+    rng = np.random.default_rng(2)
+    old, new = rng.standard_normal((200, 2)), rng.standard_normal((150, 2)) + [0.0, 1.0]
+    found, plain = drift(old * scale, new * scale, learners=None), drift(old, new, learners=None)
+    assert found.tests == pytest.approx(plain.tests, abs=0.1)  # other ways to deal the names out
+    assert found.moved == plain.moved == ("x1",)
+    assert found.moves[0].share == plain.moves[0].share
+    assert "x1" in found.kinds[0].rows
+
+
+def test_dates_a_minute_apart_are_told_apart_in_conditions():
+    rng = np.random.default_rng(0)
+    first = pd.Timestamp("2024-05-01 10:00")
+
+    def calls(n, late):
+        minutes = np.where(rng.random(n) < late, rng.integers(40, 60, n), rng.integers(0, 40, n))
+        return pd.DataFrame({"at": first + pd.to_timedelta(minutes, "min"), "length": rng.normal(size=n)})
+
+    found = drift(calls(300, 0.1), calls(300, 0.7), learners=None)
+    assert any(kind.rows.startswith("at > 2024-05-01 10:39:") for kind in found.kinds)

@@ -302,14 +302,14 @@ def _find(found: Drift, tables: TwoTables, why_not: str, max_rows: int | None) -
         )
     target = found.target
     if target is not None and (target.new_classes or target.gone_classes):
-        said = [
+        lacking = [
             f"{what} has no {listed_names(classes)}"
             for what, classes in (("the old table", target.new_classes), ("the new table", target.gone_classes))
             if classes
         ]
         yield Finding(
             "BF072",
-            f"The classes of {quoted(target.target)} differ: {' and '.join(said)}.",
+            f"The classes of {quoted(target.target)} differ: {' and '.join(lacking)}.",
             "A model of the old table never names a new class. Collect labels of it, or map it to an old one.",
         )
     if target is not None and target.has_moved:

@@ -12,7 +12,7 @@ from bayesfloor.choose.drifting.scores import Part, orthonormal
 from bayesfloor.choose.drifting.two_samples import TwoSampleTest, squared_sums
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.text import figure, percent, quoted
-from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, TextColumn
+from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, TextColumn, distinct_numbers
 from bayesfloor.tables.profiles import ColumnProfile
 
 #: Levels of one column, and kinds of rows, that are listed at the most.
@@ -140,10 +140,11 @@ def level_moves(
 
 @dataclass(frozen=True, eq=False)
 class _Feature:
-    """A column as conditions name it: a number, a level or a gap."""
+    """A column as conditions name it: a number by its place among the `distinct` ones, a level, or a gap."""
 
     values: Floats
     column: Column
+    distinct: Floats | None = None
     level: str | None = None
     is_gap: bool = False
 
@@ -220,13 +221,14 @@ def _features_of(each: ColumnProfile) -> list[_Feature]:
         if each.kind in ("category", "yes/no"):
             order = np.argsort(-column.counts, kind="stable")[:_MOST_NAMED].tolist()
             found = [
-                _Feature((column.codes == code).astype(np.float64), column, column.categories[code])
+                _Feature((column.codes == code).astype(np.float64), column, level=column.categories[code])
                 for code in sorted(order)
             ]
     elif isinstance(column, NumberColumn | DateColumn):
-        known = column.values[~gaps]
-        middle = float(np.median(known)) if len(known) else 0.0
-        found = [_Feature(np.where(gaps, middle, column.values), column)]
+        # a tree compares single precision, which tells neither close dates apart nor holds the largest numbers
+        distinct, places = distinct_numbers(column.values)
+        middle = float(np.median(places[~gaps])) if len(distinct) else 0.0
+        found = [_Feature(np.where(gaps, middle, places), column, distinct)]
     return found + ([_Feature(gaps.astype(np.float64), column, is_gap=True)] if gaps.any() else [])
 
 
@@ -251,13 +253,18 @@ def _condition(feature: _Feature, low: float, high: float) -> str:
         return f"{name} is {'missing' if is_above else 'known'}"
     if feature.level is not None:
         return f"{name} is {'' if is_above else 'not '}{quoted(feature.level)}"
-    ends = [_bound(feature.column, end) for end in (low, high)]
+    ends = [_bound(feature, end) for end in (low, high)]
     if is_above and high < np.inf:
         return f"{ends[0]} < {name} ≤ {ends[1]}"
     return f"{name} > {ends[0]}" if is_above else f"{name} ≤ {ends[1]}"
 
 
-def _bound(column: Column, value: float) -> str:
-    if isinstance(column, DateColumn) and np.isfinite(value):
+def _bound(feature: _Feature, place: float) -> str:
+    """Write the number between two of the distinct ones, by a place between theirs."""
+    if not np.isfinite(place) or feature.distinct is None:
+        return ""
+    below, above = feature.distinct[[int(np.floor(place)), int(np.floor(place)) + 1]].tolist()
+    value, column = below / 2.0 + above / 2.0, feature.column
+    if isinstance(column, DateColumn):
         return DateColumn("", np.array([value]), column.type_name).shown(0)
     return f"{value:.6g}"
