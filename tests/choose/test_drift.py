@@ -495,7 +495,7 @@ def test_numbers_in_one_frame_and_text_in_the_other_are_levels_of_both():
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_very_large_and_very_small_numbers_are_compared(scale):
     rng = np.random.default_rng(2)
-    old, new = rng.standard_normal((200, 2)), rng.standard_normal((150, 2)) + [0.0, 1.0]
+    old, new = rng.standard_normal((200, 2)), rng.standard_normal((150, 2)) + np.array([0.0, 1.0])
     found, plain = drift(old * scale, new * scale, learners=None), drift(old, new, learners=None)
     assert found.tests == pytest.approx(plain.tests, abs=0.1)  # other ways to deal the names out
     assert found.moved == plain.moved == ("x1",)
