@@ -3,7 +3,7 @@
 Those of evidently, alibi-detect and deepchecks say yes or no by their own rules: 0 stands for a yes, 1 for a no. They
 run in environments of their own (benchmarks/requirements/drift.txt, drift_deepchecks.txt), without bayesfloor:
 
-    python -m benchmarks.truth.drift_peers [--repeats 10] [--out FILE.jsonl]
+    python -m benchmarks.truth.drift_peers [--repeats 10] [--tests evidently] [--out FILE.jsonl]
 """
 
 from collections.abc import Callable
@@ -167,6 +167,7 @@ def main() -> None:
 
     parser = parser_of(__doc__)
     parser.add_argument("--repeats", type=int, default=N_PEERS)
+    parser.add_argument("--tests", nargs="+", choices=OTHERS, default=OTHERS)
     parser.add_argument("--out", type=Path, default=RECORDS)
     arguments = parser.parse_args()
     import warnings
@@ -174,7 +175,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     done = {(each["kind"], each["seed"], each["test"]) for each in read_records(arguments.out)}
     for test, (module, compare) in OTHERS.items():
-        if find_spec(module) is None:
+        if test not in arguments.tests or find_spec(module) is None:
             continue
         for name, seed in keys(arguments.repeats):
             if (name, seed, test) not in done:
