@@ -181,7 +181,7 @@ def main() -> None:
             if (name, seed, test) not in done:
                 started = perf_counter()
                 p_value = compare(*pair_of(name, seed))
-                seconds = perf_counter() - started
+                seconds = round(perf_counter() - started, 3)
                 append_record(
                     arguments.out, {"kind": name, "seed": seed, "test": test, "p_value": p_value, "seconds": seconds}
                 )

@@ -156,7 +156,7 @@ def drift(
         confidence=confidence,
         findings=(),
     )
-    return replace(found, findings=in_order(_find(found, tables, why_not, max_rows)))
+    return replace(found, findings=in_order(_find(found, tables, why_not)))
 
 
 def _tested(
@@ -282,7 +282,7 @@ def _floor(problem: Problem, rows: Ints, how: dict[str, Any]) -> MetricFloor | N
     return learned_floor_of(replace(own, classes=own.classes[used], codes=codes), **how)[0].metrics["error"]
 
 
-def _find(found: Drift, tables: TwoTables, why_not: str, max_rows: int | None) -> Iterator[Finding]:
+def _find(found: Drift, tables: TwoTables, why_not: str) -> Iterator[Finding]:
     """Say what a reader should know."""
     if tables.left_out:
         said = listed([f"{quoted(name)} {why}" for name, why in tables.left_out.items()], 6)

@@ -42,8 +42,6 @@ class TwoSampleTest:
         Products of two columns, and the same for each, allowing for the other products.
     is_exact : bool
         Whether all ways to deal the names out were looked at.
-    n_deals : int
-        How many were.
     """
 
     p_value: float
@@ -51,7 +49,6 @@ class TwoSampleTest:
     of_parts: Floats
     pairs: list[tuple[Part, float]]
     is_exact: bool
-    n_deals: int
 
 
 def compare_samples(
@@ -99,7 +96,6 @@ def compare_samples(
         of_parts=_beside_the_largest(of_parts),
         pairs=list(zip(pairs, _beside_the_largest(of_pairs).tolist(), strict=True)) if pairs else [],
         is_exact=deals.is_exact,
-        n_deals=len(deals.is_new),
     )
 
 
