@@ -103,6 +103,14 @@ def check_merge_classes(names):
     assert hardest == [{"crack", "hairline"}, {"dust", "stain"}]
 
 
+def check_drift(names):
+    """Regions and gaps moved as they were drawn, age and visits did not; and so did labels given the columns."""
+    found = names["found"]
+    assert set(found.moved) == {"region", "income"}
+    assert found.verdict == "both"
+    assert {level.level for level in found.levels} == {"north", "east"}
+
+
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in EXAMPLES]
 )

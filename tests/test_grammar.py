@@ -76,7 +76,7 @@ def test_functions_of_data_take_keywords_only():
     for name, function in FUNCTIONS.items():
         parameters = list(inspect.signature(function).parameters.values())
         first = parameters[0].name
-        data = (first, "X", "y") if first in ("X", "P", "model") else (first, "classes")
+        data = (first, "X", "y") if first in ("X", "P", "model") else (first, "classes", "new")
         positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
         assert set(positional) <= set(data), name
 

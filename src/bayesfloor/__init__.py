@@ -29,6 +29,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `class_affinity`            how much every two classes overlap
 `FloorSelector`             features chosen by the floor they leave, for classes and for numbers
 `compare_transforms`        transforms ranked by the floor they leave
+`drift`                     do two tables come from one distribution, and what moved?
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
 `TablePreparer`             numbers from the columns of any data frame, in a Pipeline

@@ -1,4 +1,6 @@
 from bayesfloor.choose.class_weight import CostMatrix as CostMatrix
+from bayesfloor.choose.drifting.results import Drift as Drift
+from bayesfloor.choose.drifting.results import TargetDrift as TargetDrift
 from bayesfloor.choose.search import SelectionPath as SelectionPath
 from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
 from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath

@@ -20,8 +20,8 @@ from bayesfloor.cli.output import plain
 from bayesfloor.learn.families import CLASS_FAMILIES
 
 COMMANDS = [
-    "report", "floor", "gap", "pairs", "classes", "votes", "tree", "select", "transforms", "weights", "fit", "predict",
-    "datasets", "warmup", "explain", "schema",
+    "report", "floor", "gap", "pairs", "classes", "votes", "tree", "select", "transforms", "weights", "drift", "fit",
+    "predict", "datasets", "warmup", "explain", "schema",
 ]  # fmt: skip
 
 

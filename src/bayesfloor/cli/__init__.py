@@ -8,6 +8,7 @@
                       │               ├─ floors       floor, pairs, classes
                       │               ├─ gap          gap, by a model or its predictions in a file
                       │               ├─ votes        votes
+                      │               ├─ drifts       drift, of two tables
                       │               ├─ choices      tree, select, transforms, weights, datasets
                       │               ├─ models       fit, predict, by a `model_file`, which is a `model_archive`
                       │               ├─ explain      explain, schema, from `schemas`

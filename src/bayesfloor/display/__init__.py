@@ -9,6 +9,7 @@ estimator's fitted attribute is asked to plot itself::
                                      │                 each subgroup of rows     SubgroupsDisplay
                                      │                 ranked transforms         TransformComparisonDisplay
                                      │                 rates of annotators       VoteFloorDisplay
+                                     │                 columns of two tables     DriftDisplay
                                      ├─ selection      steps of a selection      SelectionPathDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
                                      │                 labels redrawn            LabelNoiseDisplay
@@ -36,6 +37,7 @@ from bayesfloor.display.noise import NoiseFromTreesDisplay, NoiseProfileDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.rows import (
     ClassFloorsDisplay,
+    DriftDisplay,
     SubgroupsDisplay,
     TransformComparisonDisplay,
     VoteFloorDisplay,
@@ -45,6 +47,7 @@ from bayesfloor.display.selection import SelectionPathDisplay
 __all__ = [
     "ClassFloorsDisplay",
     "ClassTreeDisplay",
+    "DriftDisplay",
     "FloorGapDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",

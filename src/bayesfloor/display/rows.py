@@ -1,4 +1,4 @@
-"""Floors in rows, each with its interval: classes, subgroups of rows, transforms, and rates that votes give."""
+"""Rows of marks: floors of classes, subgroups of rows and transforms, rates that votes give, columns that moved."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -298,6 +298,69 @@ class TransformComparisonDisplay(RowsDisplay):
         open_marks = {"markerfacecolor": "white", "label": "differs from it"}
         self.distinct_marks_ = canvas.draw_row_marks(ax, rows[distinct], self._floors[distinct], **open_marks)
         self._finish(ax, canvas.with_level(self._quantity, self.confidence))
+
+
+@dataclass(eq=False, repr=False)
+class DriftDisplay(RowsDisplay):
+    """How far each column of two tables moved.
+
+    Make one with ``drift(old, new).plot()``. Full marks are columns that surely moved.
+
+    Parameters
+    ----------
+    columns : data frame or mapping
+        Columns such as those of ``Drift.frame()``: ``column``, ``what``, ``share`` and ``p_value``.
+    confidence : float, default=0.95
+        1 less the p-value up to which a column surely moved.
+    most : int, default=20
+        Rows that are drawn at the most, the surest.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the picture is.
+    figure_ : matplotlib Figure
+        The figure that it is on.
+    moved_marks_, other_marks_ : matplotlib Line2D
+        Columns that surely moved, and all others.
+
+    See Also
+    --------
+    SubgroupsDisplay : Floors of subgroups.
+
+    Examples
+    --------
+    >>> from bayesfloor.display import DriftDisplay
+    >>> table = {"column": ["age", "income"], "what": ["values", "gaps"], "share": [0.2, 0.1], "p_value": [0.001, 0.3]}
+    >>> DriftDisplay.from_data(table).moved_marks_.get_xdata().tolist()
+    [0.2]
+    """
+
+    columns: Any
+    _: KW_ONLY
+    confidence: float = 0.95
+    most: int = 20
+
+    def __post_init__(self) -> None:
+        self._share, _, columns = checks.columns_of(self.columns, "share", "", "", ["column", "what", "p_value"], [])
+        self._others = {name: columns[name] for name in ("column", "what", "p_value")}
+        self._drawn = slice(0, self.most)
+        named = zip(columns["column"][self._drawn], columns["what"][self._drawn], strict=True)
+        self._names = canvas.shortened([f"{name}: gaps" if what == "gaps" else name for name, what in named])
+        self._moved = np.asarray(columns["p_value"], np.float64)[self._drawn] <= 1.0 - self.confidence
+        self._has_legend = bool(self._moved.any())
+
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each column, in the order of the picture."""
+        return self._others | {"share": self._share}
+
+    def _draw(self, ax: Any) -> None:
+        rows, share, moved = self._rows(), self._share[self._drawn], self._moved
+        self.moved_marks_ = canvas.draw_row_marks(ax, rows[moved], share[moved], label="surely moved")
+        self.other_marks_ = canvas.draw_row_marks(
+            ax, rows[~moved], share[~moved], label="may be chance", **canvas.HOLLOW
+        )
+        self._finish(ax, "share of rows that moved, at least")
 
 
 @dataclass(eq=False, repr=False)

@@ -113,7 +113,7 @@ def _joined(name: str, columns: Sequence[Column], lengths: Sequence[int]) -> Col
         values = np.concatenate([column.values for column in numbers])
         is_truth = all(column.is_truth for column in numbers)
         return NumberColumn(name, values, sum(column.rounded for column in numbers), is_truth)
-    if dates and all(_is_empty(column) or column in dates for column in columns):
+    if dates and all(_is_empty(column) or isinstance(column, DateColumn) for column in columns):
         parts = [
             column.values if isinstance(column, DateColumn) else np.full(length, np.nan)
             for column, length in zip(columns, lengths, strict=True)

@@ -6,9 +6,6 @@ Each one checks its input, counts what it needs and makes its record. `BayesErro
 
 from typing import Any
 
-import numpy as np
-
-from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.cross_edges import as_matrix, mean_of_draws, pairs_of
 from bayesfloor.floor.trees.problem import Progress, check_options, check_problem_anywhere
@@ -241,18 +238,13 @@ def henze_penrose_divergence(
     )
     draws = count_cross_edges(problem, options, pairs=True)
     cross = mean_of_draws(draws.pairs)
-    forced = cross.forced if options.forced_edges == "drop" else 0.0
-    low, high = cross.interval(options.confidence)
     counts = problem.class_counts
     first, second = (counts[classes] for classes in pairs_of(len(counts)))
-    # More cross edges, less divergence: the upper end of one interval is the lower of the other.
-    estimate, at_high, at_low = (
-        hp.divergence(np.maximum(R, 0.0), first, second) for R in (cross.count - forced, high, low - forced)
-    )
+    estimate, interval = cross.divergence(first, second, options.confidence, options.forced_edges)
     return HenzePenroseDivergence(
         classes=problem.classes,
         estimate=as_matrix(estimate, len(counts)),
-        interval=as_matrix(np.stack([at_high, at_low], axis=-1), len(counts)),
+        interval=as_matrix(interval, len(counts)),
         cross_edges=cross.summary(options.confidence, options.n_trees)._each(lambda each: as_matrix(each, len(counts))),
         class_counts=counts,
         confidence=options.confidence,

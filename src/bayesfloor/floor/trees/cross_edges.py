@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.between_groups import edges_between_groups, share_between_groups
 from bayesfloor.floor.trees.results import CrossEdgeCount
 from bayesfloor.floor.trees.uncertainty import (
@@ -65,6 +67,18 @@ class CrossEdges:
     def summary(self, confidence: float, n_trees: int) -> CrossEdgeCount[Floats, Floats]:
         """Return what results say of R."""
         return CrossEdgeCount(self.count, np.stack(self.interval(confidence), axis=-1), self.forced, n_trees)
+
+    def divergence(
+        self, first: ArrayLike, second: ArrayLike, confidence: float, forced_edges: str = "drop"
+    ) -> tuple[Floats, Floats]:
+        """Henze-Penrose divergence of two classes with so many rows each, and its interval along the last axis."""
+        forced = self.forced if forced_edges == "drop" else 0.0
+        low, high = self.interval(confidence)
+        # More cross edges, less divergence: the upper end of one interval is the lower of the other.
+        estimate, at_high, at_low = (
+            hp.divergence(np.maximum(R, 0.0), first, second) for R in (self.count - forced, high, low - forced)
+        )
+        return estimate, np.stack([at_high, at_low], axis=-1)
 
     def p_value(self) -> Floats:
         """Probability of so few cross edges if labels had nothing to do with the points."""

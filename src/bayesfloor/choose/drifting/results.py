@@ -1,0 +1,261 @@
+"""What `drift` returns."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from bayesfloor.floor.learned.result import MetricFloor
+from bayesfloor.runtime.arrays import Range
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.results import PlottedResult, Result
+from bayesfloor.runtime.text import figure, listed, percent, quoted, written_range
+
+
+class ColumnMove(NamedTuple):
+    """How far one part of a column moved.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column; of two, "age and income".
+    what : {"values", "levels", "words", "gaps", "pair"}
+        Its numbers or dates, its categories, its text, where a value is missing; or how two columns go together.
+    share : float
+        Share of the rows, at the least, that have another value in the new table than in the old one.
+    p_value : float
+        Chance that any column moves as much, if both tables come from one distribution.
+    old, new : str
+        What the tables hold: median and quartiles, the share of the level that moved most, the share of gaps, the mean
+        product of two columns.
+    """
+
+    column: str
+    what: str
+    share: float
+    p_value: float
+    old: str
+    new: str
+
+
+class LevelMove(NamedTuple):
+    """A level whose share changed.
+
+    Attributes
+    ----------
+    column, level : str
+        The column and its value.
+    old, new : float
+        Share of the rows with a value that have it.
+    """
+
+    column: str
+    level: str
+    old: float
+    new: float
+
+
+class RowKind(NamedTuple):
+    """Rows of a kind that one table has more of.
+
+    Attributes
+    ----------
+    rows : str
+        What they have in common: "age > 61 and region is 'north'".
+    old, new : float
+        Share of the rows of each table that are such, among rows that had no part in finding them.
+    p_value : float
+        Chance of such a difference of any of the kinds that were tested, if both tables come from one distribution.
+    """
+
+    rows: str
+    old: float
+    new: float
+    p_value: float
+
+
+class SubgroupDrift(NamedTuple):
+    """Whether the rows of one subgroup moved.
+
+    Attributes
+    ----------
+    group : str
+        The subgroup.
+    n_old, n_new : int
+        Its rows in each table.
+    estimate : float
+        Henze-Penrose divergence between its rows in the two tables; NaN where one of them has fewer than two.
+    p_value : float
+        Chance of rows as different in any subgroup, if all rows of a subgroup come from one distribution.
+    """
+
+    group: str
+    n_old: int
+    n_new: int
+    estimate: float
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TargetDrift(Result, says="target p_value label_p_value overlap"):
+    """Whether labels given the columns differ between two tables, and what that does to the floor.
+
+    Attributes
+    ----------
+    target : str
+        Name of the target.
+    task : {"classification", "regression"}
+        Whether it holds classes or numbers.
+    p_value : float or None
+        Chance of labels as different, given the columns, if they follow one law; None where the tables have too few
+        rows in common to tell.
+    label_p_value : float
+        The same of the labels alone, whatever the columns are.
+    overlap : float
+        How much of the evidence on labels is at places that both tables have rows at: 1 where both have the same
+        columns, 0 where no place has rows of both.
+    floor_old, floor_new : MetricFloor or None
+        The best error, or R², in each table by itself; None where no models were trained.
+    confidence : float
+        1 less the p-value up to which labels moved.
+    new_classes, gone_classes : tuple of str
+        Classes that one of the tables alone has.
+    """
+
+    target: str
+    task: str
+    p_value: float | None
+    label_p_value: float
+    overlap: float
+    floor_old: MetricFloor | None
+    floor_new: MetricFloor | None
+    confidence: float
+    new_classes: tuple[str, ...] = ()
+    gone_classes: tuple[str, ...] = ()
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether labels given the columns surely moved."""
+        return self.p_value is not None and self.p_value <= 1.0 - self.confidence
+
+    @property
+    def floor_difference(self) -> float | None:
+        """By how much the best value in the new table is above that in the old one."""
+        if self.floor_old is None or self.floor_new is None:
+            return None
+        return self.floor_new.estimate - self.floor_old.estimate
+
+    def sentence(self) -> str:
+        """Say what moved, and what it does to the floor."""
+        if self.p_value is None:
+            said = "The tables have too few rows in common to tell whether labels given the columns moved."
+        elif self.has_moved:
+            said = f"Labels given the columns moved (p = {figure(self.p_value)})."
+        else:
+            said = f"Nothing shows that labels given the columns moved (p = {figure(self.p_value)})."
+        if self.floor_old is None or self.floor_new is None:
+            return said
+        old, new = self.floor_old, self.floor_new
+        word = "ceiling" if old.larger_is_better else "floor"
+        return (
+            f"{said} The {word} of the {old.title} is {_with_range(old)} in the old table and {_with_range(new)} "
+            "in the new one."
+        )
+
+
+def _with_range(floor: MetricFloor) -> str:
+    return f"{floor.written(floor.estimate)} ({written_range(*floor.interval, floor.is_rate)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDisplay"):
+    """Whether two tables come from one distribution, and what moved.
+
+    `frame` has a row for each part of a column, the surest first.
+
+    Attributes
+    ----------
+    estimate : float
+        Henze-Penrose divergence between the tables, from the cross edges of spanning forests: 0 where they come from
+        one distribution, 1 where no place has rows of both.
+    interval : (float, float)
+        Where it lies.
+    p_value : float
+        Chance of tables as different as these, if both come from one distribution.
+    tests : dict of str to float
+        The same by each of the four statistics, allowing for the others.
+    is_exact : bool
+        Whether the p-values come from all ways to deal the tables' names out to their rows.
+    separability : MetricFloor or None
+        The ROC AUC of models that tell rows of the two tables apart: what was reached, and the most that any model can
+        reach. None where no models were trained.
+    moves : tuple of ColumnMove
+        Each part of a column, the surest first.
+    levels : tuple of LevelMove
+        Levels that moved, of columns that surely did.
+    kinds : tuple of RowKind
+        Rows of a kind that one table has more of.
+    subgroups : tuple of SubgroupDrift
+        The subgroups that were asked for.
+    target : TargetDrift or None
+        Whether labels given the columns moved; None without a target.
+    n_samples, n_old, n_new : int
+        Rows given in both tables together, and rows used of each.
+    confidence : float
+        Level of the intervals; 1 less the p-value up to which something moved.
+    findings : tuple of Finding
+        What a reader should know.
+    """
+
+    estimate: float
+    interval: Range
+    p_value: float
+    tests: dict[str, float]
+    is_exact: bool
+    separability: MetricFloor | None
+    moves: tuple[ColumnMove, ...]
+    levels: tuple[LevelMove, ...]
+    kinds: tuple[RowKind, ...]
+    subgroups: tuple[SubgroupDrift, ...]
+    target: TargetDrift | None
+    n_samples: int
+    n_old: int
+    n_new: int
+    confidence: float
+    findings: tuple[Finding, ...]
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Names of the columns that surely moved, the surest first."""
+        names = [each.column for each in self.moves if each.p_value <= 1.0 - self.confidence and each.what != "pair"]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def verdict(self) -> str:
+        """Say "none", "columns", "labels" or "both": whether columns, or labels given the columns, surely moved."""
+        columns = self.p_value <= 1.0 - self.confidence
+        labels = self.target is not None and self.target.has_moved
+        return "both" if columns and labels else "columns" if columns else "labels" if labels else "none"
+
+    def sentence(self) -> str:
+        """Say whether the tables differ, how well they can be told apart, and what moved most."""
+        level = 1.0 - self.confidence
+        said = "The columns differ" if self.p_value <= level else "Nothing shows that the columns differ"
+        said += f": p = {figure(self.p_value)}."
+        if self.separability is not None:
+            auc = self.separability
+            said += (
+                f" A model tells the tables apart with an ROC AUC of {figure(auc.reached)} "
+                f"({written_range(*auc.reached_interval, False)}); 0.5 is chance."
+            )
+        moves = [each for each in self.moves if each.p_value <= level]
+        if moves:
+            said += " Moved: " + listed([f"{quoted(each.column)} ({_what(each)})" for each in moves], 4) + "."
+        return said if self.target is None else f"{said} {self.target.sentence()}"
+
+    def _columns(self) -> dict[str, Any]:
+        names = ColumnMove._fields
+        return {name: [getattr(each, name) for each in self.moves] for name in names}
+
+
+def _what(move: ColumnMove) -> str:
+    of = {"gaps": "gaps of ", "levels": "levels of ", "words": "words of ", "pair": "together, "}.get(move.what, "")
+    return f"{of}at least {percent(move.share)} of the rows"

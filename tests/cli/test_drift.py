@@ -1,0 +1,72 @@
+"""bayesfloor drift: two files, what moved between them, and exit codes."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def files(tmp_path):
+    """old.csv, same.csv and moved.csv."""
+    rng = np.random.default_rng(0)
+    for name, shift in (("old", 0.0), ("same", 0.0), ("moved", 1.5)):
+        rows = [
+            f"{rng.normal() + shift:.4f},{rng.normal():.4f},{rng.choice(['n', 's'])},{rng.choice(['yes', 'no'])}"
+            for _ in range(80)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,site,ill", *rows]) + "\n")
+    return tmp_path
+
+
+def test_what_moved_is_listed(run, files):
+    outcome = run("drift old.csv moved.csv --fast")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[1].startswith("p-value of the columns")
+    first = next(place for place, line in enumerate(lines) if line.startswith("column ")) + 1
+    assert lines[first].split()[:2] == ["a", "values"]
+    assert "rows of a kind" in outcome.out
+    assert outcome.err.startswith("The columns differ: p = ")
+
+
+def test_json_is_as_published(run, files, few_learners):
+    outcome = run("drift old.csv moved.csv --target ill --by site --effort fast --json")
+    assert outcome.code == 0, outcome.err
+    printed = json.loads(outcome.out)
+    assert printed["schema"] == "bayesfloor/drift/1"
+    assert printed["result"]["moved"] == ["a"]
+    assert printed["result"]["separability"]["reached"] > 0.7
+    assert printed["result"]["target"]["target"] == "ill"
+    assert [each["group"] for each in printed["result"]["subgroups"]] == ["n", "s"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        ("drift old.csv same.csv --fast --fail-below 0.01", 0, "Nothing shows"),
+        ("drift old.csv moved.csv --fast --fail-below 0.01", 1, "the p-value of the columns is 0.00"),
+        ("drift old.csv moved.csv --fast --fail-above 0.6", 2, "--fail-above is about models"),
+        ("drift old.csv none.csv --fast", 2, "no such file"),
+        ("drift - - --fast", 2, "stdin can be read once"),
+        ("drift old.csv moved.csv --fast --target nothing", 2, "has no column 'nothing'"),
+    ],
+)
+def test_exit_codes(run, files, call, code, said):
+    outcome = run(call)
+    assert outcome.code == code
+    assert said in outcome.err
+
+
+def test_models_that_tell_tables_apart_fail(run, files, few_learners):
+    outcome = run("drift old.csv moved.csv --effort fast --fail-above 0.6")
+    assert outcome.code == 1
+    assert "the ROC AUC of telling the tables apart is 0." in outcome.err
+    assert "ROC AUC of telling the tables apart, reached" in outcome.out
+
+
+def test_other_columns_are_bad_data(run, files):
+    (files / "other.csv").write_text("a,b,place\n1,2,n\n2,3,s\n")
+    outcome = run("drift old.csv other.csv --fast")
+    assert outcome.code == 3
+    assert "old.csv lacks 'place', which other.csv has" in outcome.err
