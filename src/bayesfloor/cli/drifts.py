@@ -119,14 +119,14 @@ def _text(found: "Drift") -> str:
             ("ROC AUC of telling the tables apart, at most", auc.estimate, *auc.interval),
         ]
     parts = [table_text(("", "value", "from", "to"), rows + _of_target(found.target))]
-    sure = [each for each in found.moves if each.p_value <= 1.0 - found.confidence]
-    listed = found.moves[: max(len(sure), _MOST_COLUMNS)]
     parts.append(
         records_text(
-            [each._asdict() for each in listed],
+            [each._asdict() for each in found.moves[:_MOST_COLUMNS]],
             {"column": "column", "what": "what", "share": "moved", "p_value": "p-value", "old": "old", "new": "new"},
         )
     )
+    if len(found.moves) > _MOST_COLUMNS:
+        parts[-1] += f"\n... and {len(found.moves) - _MOST_COLUMNS} more, with --json"
     if found.levels:
         parts.append(
             records_text(found.levels, {"column": "column", "level": "level", "old": "old share", "new": "new share"})

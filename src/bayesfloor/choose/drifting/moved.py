@@ -61,7 +61,7 @@ def column_moves(
 ) -> tuple[ColumnMove, ...]:
     """Say of each part of a column how far it moved, and of every two columns whose relation surely did.
 
-    The surest come first.
+    The surest come first, and columns before relations of two.
     """
     by_name = {each.column.name: each for each in profiles}
     found = [
@@ -70,7 +70,7 @@ def column_moves(
     ]
     if test.of_tests.get("pairs", 1.0) <= level:
         found += [_pair_move(pair, p_value, is_new) for pair, p_value in test.pairs if pair.column and p_value <= level]
-    return tuple(sorted(found, key=lambda each: (each.p_value, -each.share)))
+    return tuple(sorted(found, key=lambda each: (each.p_value, each.what == "pair", -each.share)))
 
 
 def _pair_move(pair: Part, p_value: float, is_new: Bools) -> ColumnMove:
