@@ -181,7 +181,7 @@ def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
 
     n_iterations = max(FEWEST_ITERATIONS, min(MOST_ITERATIONS, NUMBERS_SEEN // max(X.size, 1)))
     found = optimize.minimize(
-        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 1e-7, "gtol": 1e-5}
+        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 3e-6, "gtol": 1e-5}
     )
     coefficients = found.x.reshape(start.shape)
     return softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)
