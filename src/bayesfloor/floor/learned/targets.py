@@ -42,8 +42,8 @@ MOST_TOLD, EXPONENTS = 1000, (0.25, 0.5, 1.0)
 #: Ridge penalty that draws weights to equal shares and offsets to 0, in rows; of numbers, in rows of the variance that
 #: the best learner leaves.
 _RIDGE = 15.0
-#: Most steps of Newton's method, twice the fall of the log-loss of a row that makes a step the last one, and the share of
-#: what the slope promises that a step has to win.
+#: Most steps of Newton's method, twice the fall of the log-loss of a row that makes a step the last one, and the share
+#: of what the slope promises that a step has to win.
 _MOST_STEPS, _CONVERGED, _ENOUGH = 50, 1e-7, 1e-4
 #: Standard deviations of the training targets beyond their range that a prediction may lie: extrapolations are held
 #: back, as one of them can cost more than all other rows.
