@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import approx_fprime
+from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
@@ -123,7 +123,7 @@ def guesses(seeds):
 
 def test_a_leak_through_the_choice_of_learners_would_be_caught(monkeypatch):
     monkeypatch.setattr(learning, "check_learners", lambda learners, *known: guesses(range(60)))
-    monkeypatch.setattr(targets, "_RIDGE", 0.0)
+    monkeypatch.setattr(targets, "_RIDGE", 1e-3)
 
     def reached():
         return np.mean([learned_floor(*pure_noise(100, seed), random_state=seed).reached for seed in range(4)])
@@ -236,3 +236,25 @@ def test_exponents_are_where_the_gradient_vanishes():
     slope = approx_fprime(np.concatenate([w, b]), objective, 1e-6)
     assert np.all(np.abs(slope[2:]) < 1e-3)
     assert np.all(np.where(w > 0, np.abs(slope[:2]), np.maximum(-slope[:2], 0)) < 1e-3)
+
+
+@pytest.mark.parametrize("has_offsets", [True, False])
+def test_exponents_are_those_of_a_general_optimiser(has_offsets):
+    rng = np.random.default_rng(1)
+    n, n_classes, n_learners = 80, 3, 5
+    codes, weight = rng.integers(0, n_classes, n), rng.random(n) * (rng.random(n) < 0.7)  # some rows do not count
+    log_p = log_softmax(rng.standard_normal((n_learners, n, n_classes)) + np.eye(n_classes)[codes], axis=-1)
+    log_p[0] = log_softmax(-2.0 * np.eye(n_classes)[codes], axis=-1)  # which is worse than nothing
+
+    def loss(parameters):
+        w, b = parameters[:n_learners], parameters[n_learners:]
+        scores = log_softmax(np.einsum("m,mnk->nk", w, log_p) + b, axis=1)
+        lost = -(weight / weight.mean()) @ scores[np.arange(n), codes]
+        return lost + 0.5 * targets._RIDGE * (((w - 1 / n_learners) ** 2).sum() + (b**2).sum()) / 0.5
+
+    bounds = [(0.0, None)] * n_learners + [(None, None) if has_offsets else (0.0, 0.0)] * n_classes
+    start = np.concatenate([np.full(n_learners, 1 / n_learners), np.zeros(n_classes)])
+    expected = minimize(loss, start, method="SLSQP", bounds=bounds, options={"ftol": 1e-12, "maxiter": 500}).x
+    w, b = fit_exponents(log_p, codes, 0.5, weight, has_offsets=has_offsets)
+    assert_allclose(np.concatenate([w, b]), expected, atol=1e-4)
+    assert w[0] == 0 < w[1:].max()

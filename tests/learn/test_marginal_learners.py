@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 
 from bayesfloor.learn.marginals import _score_of_names, is_nominal, marginals, nominal
-from bayesfloor.learn.network import _layers_of, _set_slopes, is_mostly_binary, network
+from bayesfloor.learn.network import _layers_of, is_mostly_binary, network
+from bayesfloor.learn.network_kernels import pass_over
 from bayesfloor.learn.training_rows import Train
 
 
@@ -68,23 +69,35 @@ def test_mostly_binary():
     assert not is_mostly_binary(np.ones((50, 4)))
 
 
-def test_gradient_of_the_network():
+@pytest.mark.parametrize("n_batches", [1, 3])
+def test_steps_of_the_network(n_batches):
+    """Adam by its formulas, from gradients by differences."""
     rng = np.random.default_rng(0)
     sizes = (3, 4, 4, 3)
-    flat, gradient = rng.standard_normal(51).astype(np.float32), np.zeros(51, np.float32)
-    rows, codes = rng.standard_normal((20, 3)), rng.integers(0, 3, 20)
+    start, step = rng.standard_normal(51).astype(np.float32), 1e-6
+    rows, codes = rng.standard_normal((20, 3)).astype(np.float32), rng.integers(0, 3, 20)
+    step_sizes = np.array([0.01, 0.005, 0.002], np.float32)[:n_batches]
 
-    def loss(parameters):
-        hidden = rows
+    def loss(parameters, batch):
+        hidden = rows[batch::n_batches].astype(np.float64)
         layers = _layers_of(parameters, sizes)
         for layer in layers[:-1]:
             hidden = np.maximum(hidden @ layer[:-1] + layer[-1], 0.0)
-        return -np.log(softmax(hidden @ layers[-1][:-1] + layers[-1][-1], axis=1)[np.arange(20), codes]).mean()
+        p = softmax(hidden @ layers[-1][:-1] + layers[-1][-1], axis=1)
+        return -np.log(p[np.arange(len(p)), codes[batch::n_batches]]).mean()
 
-    _set_slopes(rows.astype(np.float32), codes, _layers_of(flat, sizes), _layers_of(gradient, sizes))
-    exact, step = flat.astype(np.float64), 1e-6
-    expected = [(loss(exact + step * unit) - loss(exact - step * unit)) / (2 * step) for unit in np.eye(51)]
-    assert_allclose(gradient, expected, atol=1e-4)
+    expected, mean, square = start.astype(np.float64), np.zeros(51), np.zeros(51)
+    for batch, size in enumerate(step_sizes):
+        ends = [[loss(expected + sign * step * unit, batch) for unit in np.eye(51)] for sign in (1, -1)]
+        slope = np.subtract(*ends) / (2 * step) + 1e-3 * expected
+        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        expected = expected - size * mean / (np.sqrt(square) + 1e-8)
+    found, of_mean, of_square = start.copy(), np.zeros(51, np.float32), np.zeros(51, np.float32)
+    pass_over(rows, codes, step_sizes, 4, 3, found, of_mean, of_square)
+    assert_allclose(found, expected, atol=1e-4)
+    assert_allclose(of_mean, mean, atol=1e-5)
+    assert_allclose(of_square, square, atol=1e-6)
+    assert np.abs(expected - start).max() > 0.01
 
 
 def test_network_learns_what_no_column_says_alone():

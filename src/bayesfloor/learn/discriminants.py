@@ -142,12 +142,15 @@ def _k_means(X: Floats, n_clusters: int, rng: np.random.Generator) -> tuple[Floa
         p = distance / total if total > 0 else None
         centres = np.concatenate([centres, X[rng.choice(len(X), size=1, p=p)]])
         distance = np.minimum(distance, squared_distances(X, centres[-1:])[:, 0])
+    nearest = squared_distances(X, centres).argmin(axis=1)
     for _ in range(10):
-        nearest = squared_distances(X, centres).argmin(axis=1)
         members = np.eye(n_clusters)[nearest]
         counts = members.sum(axis=0)
         centres = np.where(counts[:, None] > 0, members.T @ X / np.maximum(counts, 1)[:, None], centres)
-    return centres, squared_distances(X, centres).argmin(axis=1)
+        before, nearest = nearest, squared_distances(X, centres).argmin(axis=1)
+        if np.array_equal(before, nearest):  # and so they stay
+            break
+    return centres, nearest
 
 
 #: Most steps of logistic regression, the fewest, and the numbers that all steps may look at.
@@ -181,7 +184,7 @@ def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
 
     n_iterations = max(FEWEST_ITERATIONS, min(MOST_ITERATIONS, NUMBERS_SEEN // max(X.size, 1)))
     found = optimize.minimize(
-        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 1e-7, "gtol": 1e-5}
+        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 3e-6, "gtol": 1e-5}
     )
     coefficients = found.x.reshape(start.shape)
     return softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)

@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import softmax
 
+from bayesfloor.learn.network_kernels import KEPT, KEPT_OF_SQUARES, pass_over
 from bayesfloor.learn.training_rows import Singles, Train
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats
 
 #: Units in each of the two hidden layers; fewer where columns are many.
 N_UNITS, N_OF_MANY, MANY_COLUMNS = 64, 48, 128
@@ -14,8 +15,6 @@ N_UNITS, N_OF_MANY, MANY_COLUMNS = 64, 48, 128
 BATCH, MANY_ROWS = 64, 4000
 #: Step size of Adam at the start, which falls to 0 along a half cosine: of few rows and of many.
 STEP_SIZE, STEP_SIZE_OF_MANY = 0.01, 0.014
-#: Weight decay.
-PENALTY = 1e-3
 #: Most passes over the rows, and the fewest, where columns are many.
 MOST_EPOCHS, FEWEST_EPOCHS = 40, 10
 #: Columns times passes over the rows.
@@ -53,40 +52,22 @@ def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> F
     n, d = rows.shape
     n_units = N_UNITS if d <= MANY_COLUMNS else N_OF_MANY
     sizes = (d, n_units, n_units, train.n_classes)
-    parameters, gradient = (np.zeros(sum((a + 1) * b for a, b in pairwise(sizes)), np.float32) for _ in range(2))
-    layers, slopes = _layers_of(parameters, sizes), _layers_of(gradient, sizes)
+    parameters, mean, square = np.zeros((3, sum((a + 1) * b for a, b in pairwise(sizes))), np.float32)
+    layers = _layers_of(parameters, sizes)
     for layer in layers:  # weights that keep the variance from layer to layer (He et al. 2015)
         layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
-    mean, square, change = (np.zeros_like(parameters) for _ in range(3))
     epochs = n_epochs(d)
     n_batches, largest = max(n // BATCH, 1), STEP_SIZE
     if n >= MANY_ROWS:
         n_batches, largest = n // (2 * BATCH), STEP_SIZE_OF_MANY
-    step = 0
-    for _ in range(epochs):
+    steps = np.arange(1, epochs * n_batches + 1)
+    step_sizes = 0.5 * largest * (1.0 + np.cos(np.pi * steps / len(steps)))
+    step_sizes *= np.sqrt(1.0 - float(KEPT_OF_SQUARES) ** steps) / (1.0 - float(KEPT) ** steps)
+    for of_epoch in step_sizes.astype(np.float32).reshape(epochs, n_batches):
         train.check()
         order = rng.permutation(n)
-        shuffled, codes = rows[order], train.codes[order]
-        for batch in range(n_batches):
-            step += 1
-            size = 0.5 * largest * (1.0 + np.cos(np.pi * step / (epochs * n_batches)))
-            size *= np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
-            _set_slopes(shuffled[batch::n_batches], codes[batch::n_batches], layers, slopes)
-            np.multiply(parameters, np.float32(PENALTY), out=change)
-            gradient += change
-            mean *= np.float32(0.9)
-            np.multiply(gradient, np.float32(0.1), out=change)
-            mean += change
-            square *= np.float32(0.999)
-            gradient *= gradient
-            gradient *= np.float32(0.001)
-            square += gradient
-            np.sqrt(square, out=change)
-            change += np.float32(1e-8)
-            np.divide(mean, change, out=change)
-            change *= np.float32(size)
-            parameters -= change
-    return softmax(_outputs(others, layers)[-1].astype(np.float64), axis=1)
+        pass_over(rows[order], train.codes[order], of_epoch, n_units, train.n_classes, parameters, mean, square)
+    return softmax(_scores(others, layers).astype(np.float64), axis=1)
 
 
 def _layers_of(flat: Singles, sizes: tuple[int, ...]) -> list[Singles]:
@@ -95,26 +76,8 @@ def _layers_of(flat: Singles, sizes: tuple[int, ...]) -> list[Singles]:
     return [part.reshape(-1, b) for part, b in zip(np.split(flat, cuts), sizes[1:], strict=True)]
 
 
-def _outputs(rows: Singles, layers: list[Singles]) -> list[Singles]:
-    """Return the rows, what each hidden layer makes of them, and the scores of the classes."""
-    outputs = [rows]
+def _scores(rows: Singles, layers: list[Singles]) -> Singles:
+    """Return the scores of the classes."""
     for layer in layers[:-1]:
-        output = outputs[-1] @ layer[:-1]
-        output += layer[-1]
-        outputs.append(np.maximum(output, np.float32(0.0), out=output))
-    return [*outputs, outputs[-1] @ layers[-1][:-1] + layers[-1][-1]]
-
-
-def _set_slopes(rows: Singles, codes: Ints, layers: list[Singles], slopes: list[Singles]) -> None:
-    """Write the gradient of the log-loss by every layer."""
-    *outputs, scores = _outputs(rows, layers)
-    error = np.exp(scores - scores.max(axis=1, keepdims=True))
-    error /= error.sum(axis=1, keepdims=True)
-    error[np.arange(len(rows)), codes] -= 1.0
-    error /= np.float32(len(rows))
-    for number in range(len(layers) - 1, -1, -1):
-        np.matmul(outputs[number].T, error, out=slopes[number][:-1])
-        error.sum(axis=0, out=slopes[number][-1])
-        if number:
-            error = error @ layers[number][:-1].T
-            error *= outputs[number] > 0
+        rows = np.maximum(rows @ layer[:-1] + layer[-1], np.float32(0.0))
+    return rows @ layers[-1][:-1] + layers[-1][-1]

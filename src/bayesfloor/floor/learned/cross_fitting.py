@@ -172,17 +172,14 @@ def _folds_that_use(splits: Sequence[Split], fitted: CrossFit) -> Bools:
     """Tell the stacks of which folds use each training set: they combine its predictions, or are fitted on them."""
     n_folds = fitted.n_folds
     is_used = np.zeros((len(splits), n_folds), bool)
-    outside = [np.unique(fitted.folds[fitted.outside(fold)]) for fold in range(n_folds)]
+    is_outside = np.array([np.isin(np.arange(n_folds), fitted.folds[fitted.outside(fold)]) for fold in range(n_folds)])
     assert fitted.seen is not None
     for number, split in enumerate(splits):
         for rows, view in split.tests:
             tested = np.setdiff1d(fitted.folds[rows], [-1])
+            is_clean = ~fitted.seen[split.size][view, tested]
+            is_used[number] |= (is_clean & is_outside.T[tested]).any(axis=0)
             is_used[number, tested] = True
-            if not len(tested):
-                continue
-            for fold in range(n_folds):
-                is_clean = ~fitted.seen[split.size][view, tested, fold]
-                is_used[number, fold] |= bool((is_clean & np.isin(tested, outside[fold])).any())
     return is_used
 
 

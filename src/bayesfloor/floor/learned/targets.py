@@ -42,6 +42,9 @@ MOST_TOLD, EXPONENTS = 1000, (0.25, 0.5, 1.0)
 #: Ridge penalty that draws weights to equal shares and offsets to 0, in rows; of numbers, in rows of the variance that
 #: the best learner leaves.
 _RIDGE = 15.0
+#: Most steps of Newton's method, twice the fall of the log-loss of a row that makes a step the last one, and the share
+#: of what the slope promises that a step has to win.
+_MOST_STEPS, _CONVERGED, _ENOUGH = 50, 1e-7, 1e-4
 #: Standard deviations of the training targets beyond their range that a prediction may lie: extrapolations are held
 #: back, as one of them can cost more than all other rows.
 BEYOND = 1.0
@@ -196,12 +199,14 @@ class ClassTarget:
         codes, weight = self.codes[rows], np.ones(len(rows)) if self.weight is None else self.weight[rows]
         shares = np.log((np.bincount(codes, weight, self.shape[0]) + 0.5) / (weight.sum() + 0.5 * self.shape[0]))
         losses = np.tile(-weight * shares[codes], (len(among) + 1, 1))
-        for line, learner in enumerate(among):
-            away = predicted[learner][views, rows].astype(np.float64) - shares
-            for exponent in EXPONENTS:
-                lost = -weight * log_softmax(shares + exponent * away, axis=1)[np.arange(len(rows)), codes]
-                if lost.mean() < losses[line].mean():
-                    losses[line] = lost
+        away = predicted[among[:, np.newaxis], views, rows].astype(np.float64) - shares
+        at_label, each_class = away[:, np.arange(len(rows)), codes], np.ones(self.shape[0])
+        for exponent in EXPONENTS:
+            # between two distributions the sum is at most 1, and never near 0
+            total = np.log(np.exp(shares + exponent * away) @ each_class)
+            lost = weight * (total - shares[codes] - exponent * at_label)
+            better = np.flatnonzero(lost.mean(axis=1) < losses[:-1].mean(axis=1))
+            losses[better] = lost[better]
         return losses
 
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
@@ -332,33 +337,59 @@ def fit_exponents(
     b : ndarray of shape (n_classes,)
     """
     n_learners, n, n_classes = log_p.shape
-    flat = np.ascontiguousarray(log_p.reshape(n_learners, -1))
+    of_class = np.ascontiguousarray(log_p.transpose(2, 0, 1))
     weight = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
     at_label = (weight * log_p[:, np.arange(n), codes]).sum(axis=1)
-    counts = np.bincount(codes, weight, minlength=n_classes)
-    middle = 1.0 / n_learners
-    strength = _RIDGE / (row_weight * n)
+    told = np.concatenate([at_label, np.bincount(codes, weight, minlength=n_classes)])
+    middle = np.concatenate([np.full(n_learners, 1.0 / n_learners), np.zeros(n_classes)])
+    strength = _RIDGE / row_weight
+    is_weight = np.arange(len(middle)) < n_learners
 
-    def loss(parameters: Floats) -> tuple[float, Floats]:
-        w, b = parameters[:n_learners], parameters[n_learners:]
-        scores = (w @ flat).reshape(n, n_classes) + b
-        top = scores.max(axis=1, keepdims=True)
-        q = np.exp(scores - top)
-        total = q.sum(axis=1, keepdims=True)
-        value = (weight * (np.log(total) + top)[:, 0]).sum() - w @ at_label - b @ counts
-        q /= total
-        if sample_weight is not None:
-            q *= weight[:, np.newaxis]
-        gradient = np.concatenate([flat @ q.ravel() - at_label, q.sum(axis=0) - counts]) / n
-        away = np.concatenate([w - middle, b])
-        return value / n + 0.5 * strength * float(away @ away), gradient + strength * away
+    def loss(parameters: Floats) -> tuple[float, Floats, Floats]:
+        """Return the loss, its gradient, and the probabilities of the classes times the weights of the rows."""
+        q = parameters[:n_learners] @ of_class + parameters[n_learners:, np.newaxis]
+        top = q.max(axis=0)
+        np.exp(np.subtract(q, top, out=q), out=q)
+        total, away = q.sum(axis=0), parameters - middle
+        value = float(weight @ (np.log(total) + top) - parameters @ told + 0.5 * strength * (away @ away))
+        q *= weight / total
+        of_learners = np.matmul(of_class, q[:, :, np.newaxis]).sum(axis=0)[:, 0]
+        return value, np.concatenate([of_learners, q.sum(axis=1)]) - told + strength * away, q
 
-    start = np.concatenate([np.full(n_learners, middle), np.zeros(n_classes)])
-    bounds = [(0.0, None)] * n_learners + [(None, None) if has_offsets else (0.0, 0.0)] * n_classes
-    found = optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100, "ftol": 1e-8, "gtol": 1e-6}
-    )
-    return found.x[:n_learners], found.x[n_learners:]
+    def curvature(some: Ints, q: Floats) -> Floats:
+        """Return the second derivatives by some of the exponents and by the offsets."""
+        m, counted = len(some), np.where(weight > 0, weight, 1.0)
+        away = of_class[:, some]
+        away -= np.einsum("kmn,kn->mn", away, q / counted)
+        spread = away * q[:, np.newaxis]
+        second = np.empty((m + n_classes, m + n_classes))
+        second[:m, :m] = np.matmul(spread, away.transpose(0, 2, 1)).sum(axis=0)
+        second[m:, :m] = spread.sum(axis=2)
+        second[:m, m:] = second[m:, :m].T
+        second[m:, m:] = np.diag(q.sum(axis=1)) - (q / counted) @ q.T
+        second[np.diag_indices(len(second))] += strength
+        return second
+
+    found = middle
+    value, gradient, q = loss(found)
+    for _ in range(_MOST_STEPS):
+        free = np.flatnonzero(~is_weight | (found > 0) | (gradient < 0))
+        n_free = len(free) if has_offsets else len(free) - n_classes
+        second = curvature(free[:-n_classes], q)[:n_free, :n_free]
+        step = np.zeros(len(found))
+        step[free[:n_free]] = -linalg.cho_solve(linalg.cho_factor(second, check_finite=False), gradient[free[:n_free]])
+        expected = -float(gradient @ step)
+        share = 1.0
+        while True:
+            moved = np.where(is_weight, np.maximum(found + share * step, 0.0), found + share * step)
+            if expected < _CONVERGED * n:
+                return moved[:n_learners], moved[n_learners:]
+            after = loss(moved)
+            if after[0] <= value + _ENOUGH * float(gradient @ (moved - found)):
+                break
+            share *= 0.5
+        found, (value, gradient, q) = moved, after
+    return found[:n_learners], found[n_learners:]
 
 
 def fit_weights(predicted: NDArray[Any], y: Floats, weight: Floats, n_rows: int) -> tuple[Floats, float]:
