@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES, family_of
-from bayesfloor.learn.later import BLOCK, Later, steps_of
+from bayesfloor.learn.later import BLOCK, Later, Steps, steps_of
 from bayesfloor.learn.linear_cost import LINEAR_FAMILIES, deep_trees
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
 
@@ -64,8 +64,7 @@ def test_what_is_predicted_later_is_what_is_predicted_at_once(family, task, has_
         train = train._replace(table=train.table._replace(test=Later.codes()))
     steps = pickle.loads(pickle.dumps(steps_of(family(train, Later.rows(), 3))))
     inputs = {"rows": test} | ({"codes": codes} if steps.takes_codes else {})
-    ((rows, found),) = steps.predict(inputs)
-    assert rows == slice(0, N_TEST)
+    found = steps.predict(inputs)
     assert at_once.keys() == found.keys()
     for name, values in at_once.items():
         assert_array_equal(values, found[name], err_msg=name)
@@ -75,16 +74,14 @@ def test_deep_trees_without_predictions_of_their_own():
     train, test = rows_of("classes", has_table=False, is_weighted=False)
     some = train._replace(wanted=frozenset(["1 neighbours, scaled"]))
     family = partial(deep_trees, n_rows=500)
-    ((_, found),) = steps_of(family(some, Later.rows(), 3)).predict({"rows": test})
+    found = steps_of(family(some, Later.rows(), 3)).predict({"rows": test})
     assert_array_equal(found["1 neighbours, scaled"], family(some, test, 3)["1 neighbours, scaled"])
 
 
-def test_rows_are_predicted_in_blocks():
-    steps = steps_of({"doubled": Later.rows() * np.array([2.0])})
-    X = np.arange(2.0 * BLOCK + 5)[:, np.newaxis]
-    parts = dict((rows.start, found["doubled"]) for rows, found in steps.predict({"rows": X}))
-    assert list(parts) == [0, BLOCK, 2 * BLOCK]
-    assert_array_equal(np.concatenate([*parts.values()]), 2 * X)
+def test_rows_are_cut_into_blocks():
+    blocks = Steps.blocks(2 * BLOCK + 5)
+    assert [(each.start, each.stop) for each in blocks] == [(0, BLOCK), (BLOCK, 2 * BLOCK), (2 * BLOCK, 2 * BLOCK + 5)]
+    assert Steps.blocks(0) == []
 
 
 def test_what_outputs_share_is_done_once():

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.interaction_kernels import pair_counts, pair_information, triple_information
 from bayesfloor.learn.discriminants import shares_of
+from bayesfloor.learn.interaction_kernels import pair_counts, pair_information, triple_information
 from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, quantiles_of

@@ -12,14 +12,12 @@ at once and what it predicts later are the same to the last bit::
 holds no code.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
-from bayesfloor.runtime.arrays import Floats
 
 #: Rows that are predicted at a time: what is computed of them stays in the cache, and memory is bounded.
 BLOCK = 4096
@@ -178,27 +176,23 @@ class Steps(NamedTuple):
     arguments: tuple[tuple[Any, ...], ...]
     outputs: dict[str, int]
 
-    def predict(self, inputs: Mapping[str, NDArray[Any]]) -> Iterable[tuple[slice, dict[str, Floats]]]:
-        """Give what is asked for, block of rows by block.
+    @staticmethod
+    def blocks(n_rows: int) -> list[slice]:
+        """Cut rows into blocks that are predicted at a time."""
+        return [slice(first, min(first + BLOCK, n_rows)) for first in range(0, n_rows, BLOCK)]
+
+    def predict(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return the outputs, of a block of rows.
 
         Parameters
         ----------
         inputs : mapping of str to ndarray
             Rows, and their codes where steps take them.
 
-        Yields
-        ------
-        rows : slice
-            Which rows they are.
-        found : dict of str to ndarray
-            The outputs.
+        Returns
+        -------
+        dict of str to ndarray
         """
-        n_rows = len(inputs[INPUTS[0]])
-        for first in range(0, n_rows, BLOCK):
-            rows = slice(first, min(first + BLOCK, n_rows))
-            yield rows, self._of_block({name: values[rows] for name, values in inputs.items()})
-
-    def _of_block(self, inputs: dict[str, NDArray[Any]]) -> dict[str, Floats]:
         results: list[Any] = []
         for name, arguments in zip(self.functions, self.arguments, strict=True):
             if name in INPUTS:

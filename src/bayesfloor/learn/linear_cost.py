@@ -24,8 +24,8 @@ from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_tab
 from bayesfloor.learn.discriminants import gaussian, logistic
 from bayesfloor.learn.families import CLASS_LEARNERS, Family
 from bayesfloor.learn.landmarks.efforts import EFFORTS
-from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.landmarks.feature_map import FeatureMap
+from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.learn.later import as_kind, of_rows, repeated
 from bayesfloor.learn.nearest import near_learners
