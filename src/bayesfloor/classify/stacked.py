@@ -8,8 +8,10 @@ more, on all rows::
               └─ stack_model ──> model_, learners_   its members, trained on all rows ── predict ──> new rows
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -18,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers
 from bayesfloor.classify.training import F64, check_rows
+from bayesfloor.data.labels import check_labels
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
@@ -86,6 +89,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self.preparation_ = None if table is None else table.preparation
+        problem = _that_count(replace(problem, time=None, by=None))
         if len(problem.X) < FEWEST_ROWS:
             self.floor_ = self.held_out_ = None
             self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
@@ -137,6 +141,21 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _that_count(problem: Problem) -> Problem:
+    """Leave out rows of weight 0, and with them classes that have no other rows."""
+    weight = problem.sample_weight
+    if weight is None or weight.all():
+        return problem
+    problem = problem.take(np.flatnonzero(weight))
+    assert problem.sample_weight is not None
+    if problem.sample_weight.min() == problem.sample_weight.max():
+        problem = replace(problem, sample_weight=None)
+    if problem.task == "regression":
+        return problem
+    classes, codes = check_labels(problem.classes[problem.codes], len(problem.codes))
+    return replace(problem, classes=classes, codes=codes)
 
 
 class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc]
@@ -254,6 +273,23 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         """
         codes = self._predicted(X).argmax(axis=1)
         return self.classes_[codes]
+
+    def decision_function(self, X: Any) -> F64:
+        """Score each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Logarithms of the probabilities. For two classes, of the odds of the second, above zero where it is
+            predicted.
+        """
+        scores = np.log(np.maximum(self._predicted(X), np.finfo(np.float64).tiny))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: Any) -> F64:
         """Return the probability of each class.

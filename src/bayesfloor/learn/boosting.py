@@ -81,6 +81,8 @@ def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[NDArray[An
 @of_rows
 def _scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees: NDArray[Any]) -> Floats:
     """Return what trees that were kept add up to."""
+    if len(bins) != len(is_category):
+        raise ValueError(f"trees of {len(is_category)} columns are given {len(bins)}")
     scores = np.tile(start, (bins.shape[1], 1))
     add_kept_trees(bins, is_category, *trees, scores)
     return scores

@@ -116,7 +116,7 @@ def grow_ensemble(
         arrays = [np.concatenate(each) for each in zip(*kept, strict=True)]
         sizes = np.array([len(of_tree[0]) for of_tree in kept])
         of_leaves = codes, targets, weight, is_counted, n_targets
-        both = _means_of_trees(test, *arrays, sizes, *of_leaves, min_rows, n_kinds)
+        both = _means_of_trees(test, *arrays, sizes, *of_leaves, d, min_rows, n_kinds)
         deep, shallow = (train.within(_of_kind(both, number), 0.0) for number in (0, n_kinds - 1))
         return Grown(deep, shallow, importance / importance.max())
     deep, shallow = (train.within(found / n_trees, 0.0) for found in (means[0], means[-1]))
@@ -152,11 +152,14 @@ def _means_of_trees(
     weight: Floats,
     is_counted: bool,
     n_targets: int,
+    n_features: int,
     min_rows: int,
     n_kinds: int,
 ) -> Floats:
     """Return the mean targets in the leaves that rows are in, and in nodes above them of more rows."""
     others = np.ascontiguousarray(test, threshold.dtype)
+    if others.shape[1] != n_features:
+        raise ValueError(f"trees of {n_features} features are given {others.shape[1]}")
     means, stop, n = np.zeros((n_kinds, len(others), n_targets)), 0, len(codes)
     for tree, size in enumerate(sizes):
         own = slice(stop, stop + size)

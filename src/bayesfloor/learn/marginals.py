@@ -18,6 +18,8 @@ N_BINS = 12
 FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
 #: Names say so much of the classes, as a z-score, and neighbouring ones differ by this share of what distant ones do.
 NAMES_Z, NEIGHBOURS_SHARE = 2.0, 0.6
+#: What stands for a gap among the values of a column: no number that is read is as large.
+GAP = np.finfo(np.float64).max
 #: Most indicators of values in the logistic regression.
 MOST_INDICATORS = 600
 #: Trees of shares, fewest rows in their leaves, and most of their features that are shares of the classes.
@@ -170,14 +172,14 @@ def _trees_of_shares(columns: list[Values], train: Train, test: Floats, seed: in
 
 def _values_of(known: Floats, others: Floats, train: Train) -> Values:
     """Number the values of a column; a gap is a value as well."""
-    values, numbers = np.unique(np.where(np.isnan(known), np.inf, known), return_inverse=True)
+    values, numbers = np.unique(np.where(np.isnan(known), GAP, known), return_inverse=True)
     return Values(numbers, _places_among(others, values), len(values), _score_of_names(numbers, train))
 
 
 @of_rows
 def _places_among(others: Floats, values: Floats) -> Ints:
     """Return the number of each value among known ones, which are sorted, and how many there are for any other."""
-    others = np.where(np.isnan(others), np.inf, others)
+    others = np.where(np.isnan(others), GAP, others)
     place = np.minimum(np.searchsorted(values, others), len(values) - 1)
     return np.where(values[place] == others, place, len(values))
 

@@ -148,6 +148,8 @@ def _fitted_nearby(
 ) -> Floats:
     """Return kernel ridge regression of the nearest rows of each test row."""
     others, nearest = single(test), np.ascontiguousarray(nearest)
+    if others.shape[1] != known.shape[1] or nearest.max(initial=0) >= len(known):
+        raise ValueError("nearest rows are looked for among other rows than these")
     predicted = np.empty((len(test), len(prior)), np.float32)
     for first in range(0, len(test), LOCAL_BLOCK):
         check()
