@@ -29,7 +29,7 @@ PUBLISHED = {
     "select/1": "2f34920e7df0",
     "transforms/1": "8c9adcfe893a",
     "weights/1": "f2b4a78ecd34",
-    "fit/1": "bba46b6c1df2",
+    "fit/1": "b80fdd9671ce",
     "predict/1": "3cb43d3237ae",
     "datasets/1": "b8bd2236461c",
     "explain/1": "f2d2ed309e9a",

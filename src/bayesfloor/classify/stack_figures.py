@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import rows_worth
-from bayesfloor.floor.learned.held_out import HeldOutClasses
+from bayesfloor.floor.learned.held_out import HeldOutClasses, HeldOutNumbers
 from bayesfloor.floor.learned.result import StackFloor
+from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.results import Result
 
@@ -94,6 +96,14 @@ def figures_of_numbers(floor: StackFloor, n_rows: int, confidence: float) -> Sta
         n_rows=n_rows,
         confidence=confidence,
     )
+
+
+def rows_of_numbers(held_out: HeldOutNumbers) -> HeldOutRows:
+    """Return the rows that were held out, and what the stack predicts for them on average over the repeats."""
+    rows = held_out.rows
+    group = np.arange(len(rows.y)) if rows.clusters is None else in_order_of_appearance(rows.clusters)
+    predicted = rows.predicted[0].mean(axis=(0, 1))
+    return HeldOutRows(*(each.astype(np.float32) for each in (predicted, rows.y, rows.weight)), group)
 
 
 def _metrics(floor: StackFloor) -> dict[str, Reached]:

@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers
+from bayesfloor.classify.prediction_intervals import interval_ends
+from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers, rows_of_numbers
 from bayesfloor.classify.training import F64, check_rows
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.prepared_table import Table
@@ -28,6 +29,7 @@ from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
+from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
@@ -45,6 +47,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
 
     model_: StackModel
     preparation_: Preparation | None
+    held_out_rows_: HeldOutRows | None
     n_features_in_: int
 
     def __init__(
@@ -91,7 +94,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         self.preparation_ = None if table is None else table.preparation
         problem = _that_count(replace(problem, time=None, by=None))
         if len(problem.X) < FEWEST_ROWS:
-            self.floor_ = self.held_out_ = None
+            self.floor_ = self.held_out_ = self.held_out_rows_ = None
             self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
             return problem
         learned = self._learn(problem, seed)
@@ -336,6 +339,9 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
     ----------
     learners_ : dict of str to float
         The members of the stack with their weights, the largest first.
+    held_out_rows_ : HeldOutRows or None
+        What the stack predicted for these rows, less the mean of the target and divided by its deviation;
+        `predict_interval` takes its widths from there.
     held_out_ : StackHeldOut or None
         R², RMSE and MAE that the stack reached on rows that it had not seen, with intervals. None with fewer than 20
         rows.
@@ -391,6 +397,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
     def _learn(self, problem: Problem, seed: int) -> Learned:
         self.floor_, held_out = regression_floor_of(problem, **self._settings(seed))
         self.held_out_: StackHeldOut | None = figures_of_numbers(self.floor_, len(held_out.tested), self.confidence)
+        self.held_out_rows_ = rows_of_numbers(held_out)
         return held_out.learned
 
     def predict(self, X: Any) -> F64:
@@ -407,3 +414,25 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
             The numbers.
         """
         return self._predicted(X)
+
+    def predict_interval(self, X: Any, *, confidence: float = 0.95) -> F64:
+        """Tell where the number of each row lies, with some confidence.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+        confidence : float, default=0.95
+            Share of new rows whose numbers lie inside, as many below as above among the others.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends, from residuals of held-out rows, wider where these are larger for similar predictions.
+        """
+        confidence = check_confidence(confidence)
+        predicted = self._predicted(X)
+        if self.held_out_rows_ is None:
+            raise ValueError(f"Intervals are made of rows that were held out, of at least {FEWEST_ROWS} in all.")
+        centre, scale = self.model_.centre, self.model_.scale
+        return centre + scale * interval_ends(self.held_out_rows_, (predicted - centre) / scale, confidence)

@@ -68,10 +68,29 @@ class Model:
     estimator: LandmarkClassifier | SmartSVC | LandmarkRegressor | StackedClassifier | StackedRegressor
     preparation: Preparation
 
+    def rows_for(self, table: Table) -> Any:
+        """Return the rows of a table as the estimator takes them: a stack takes codes and gaps beside numbers."""
+        return table if isinstance(self.estimator, StackedEstimator) else table.X
 
-def rows_for(estimator: Any, table: Table) -> Any:
-    """Return the rows of a table as an estimator takes them: a stack takes codes and gaps beside numbers."""
-    return table if isinstance(estimator, StackedEstimator) else table.X
+    def ask(self, method: str, table: Table, **more: Any) -> NDArray[Any]:
+        """Ask the estimator for the rows of a table.
+
+        Raises
+        ------
+        ValueError
+            Where the steps of a stack do not go together, which shows when they are gone through.
+        """
+        ask = getattr(self.estimator, method)
+        if not isinstance(self.estimator, StackedEstimator):
+            return np.asarray(ask(table.X, **more))
+        try:
+            with np.errstate(all="ignore"):
+                found = np.asarray(ask(table, **more))
+        except Exception as error:
+            raise no_model("The model", error) from error
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise no_model("The model", ValueError("it predicts what is no finite number"))
+        return found
 
 
 def pack_model(model: Model) -> bytes:
@@ -255,18 +274,23 @@ def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
     regressor.coef_ = _array(parts, "coef", np.float32, (made.n_features,), *within)
     regressor.target_mean_ = _number(parts, "target_mean", -LARGEST_TARGET, LARGEST_TARGET)
     regressor.target_deviation_ = _number(parts, "target_deviation", 0.0, LARGEST_TARGET)
-    held_out = parts["held_out"]
-    _check_names(held_out, set(HeldOutRows._fields))
-    predicted = _array(held_out, "predicted", np.float32, (None,), *within)
+    regressor.held_out_ = _held_out_of(parts["held_out"])
+    return regressor
+
+
+def _held_out_of(parts: Parts) -> HeldOutRows:
+    """Put rows that intervals are from together."""
+    _check_names(parts, set(HeldOutRows._fields))
+    within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
+    predicted = _array(parts, "predicted", np.float32, (None,), *within)
     if not len(predicted):
         raise ValueError("the array 'predicted' holds no rows")
-    regressor.held_out_ = HeldOutRows(
+    return HeldOutRows(
         predicted=predicted,
-        target=_array(held_out, "target", np.float32, predicted.shape, *within),
-        weight=_array(held_out, "weight", np.float32, predicted.shape, LIGHTEST_ROW, HEAVIEST_ROW),
-        group=_places(held_out, "group", predicted.shape, len(predicted)),
+        target=_array(parts, "target", np.float32, predicted.shape, *within),
+        weight=_array(parts, "weight", np.float32, predicted.shape, LIGHTEST_ROW, HEAVIEST_ROW),
+        group=_places(parts, "group", predicted.shape, len(predicted)),
     )
-    return regressor
 
 
 def _number(parts: Parts, name: str, least: float, largest: float) -> float:
@@ -339,7 +363,8 @@ def _stack_parts(estimator: StackedClassifier | StackedRegressor) -> Parts:
     parts: Parts = {name: getattr(model, name) for name in _STACK_PARTS} | {"steps": to_plain(model.steps)}
     if isinstance(estimator, StackedClassifier):
         return parts | {"classes": estimator.classes_.tolist()}
-    return parts | {"offset": float(model.offset)}
+    held_out = estimator.held_out_rows_
+    return parts | {"offset": float(model.offset), "held_out": None if held_out is None else held_out._asdict()}
 
 
 def _stack_model_of(parts: Parts, n_features: int, n_classes: int) -> StackModel:
@@ -392,8 +417,9 @@ def _stacked_classifier_of(parts: Parts, n_features: int) -> StackedClassifier:
 
 
 def _stacked_regressor_of(parts: Parts, n_features: int) -> StackedRegressor:
-    _check_names(parts, _STACK_PARTS)
+    _check_names(parts, _STACK_PARTS | {"held_out"})
     regressor = StackedRegressor()
+    regressor.held_out_rows_ = None if parts["held_out"] is None else _held_out_of(parts["held_out"])
     regressor.n_features_in_, regressor.preparation_ = n_features, None
     regressor.model_ = _stack_model_of(parts, n_features, 0)
     return regressor

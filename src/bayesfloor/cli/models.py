@@ -216,8 +216,6 @@ def predict(
 
     trained = read_model(Path(model))
     is_number = trained.preparation.task == "regression"
-    if confidence is not None and is_number and not hasattr(trained.estimator, "predict_interval"):
-        raise UsageError(f"--confidence is for --model landmarks, and {model!r} is a stack")
     if confidence is not None and not is_number:
         raise UsageError(f"--confidence is for numbers, and {model!r} predicts classes, with a probability for each")
     with without_messages_of_libraries():
@@ -246,13 +244,8 @@ class _Predictions(NamedTuple):
 
 def _classes(trained: "Model", table: "Table") -> _Predictions:
     """Predict labels, with the probabilities of all classes."""
-    from bayesfloor.cli.model_file import rows_for
-
     classifier: Any = trained.estimator
-    probability = classifier.predict_proba(rows_for(classifier, table))
-    labels = classifier.classes_[probability.argmax(axis=1)]
-    if not isinstance(classifier, bf.StackedClassifier):  # a class tree may go one way where probabilities go another
-        labels = classifier.predict(table.X)
+    probability, labels = trained.ask("predict_proba", table), trained.ask("predict", table)
     wrong, said = _count_wrong(table, labels), []
     if wrong is not None:
         of = f"{wrong} of {len(labels)} labels in {table.source}"
@@ -269,11 +262,8 @@ def _classes(trained: "Model", table: "Table") -> _Predictions:
 
 def _numbers(trained: "Model", table: "Table", confidence: float | None) -> _Predictions:
     """Predict numbers, with the ends of their intervals where these are asked for."""
-    from bayesfloor.cli.model_file import rows_for
-
-    regressor: Any = trained.estimator
-    predicted = regressor.predict(rows_for(regressor, table))
-    interval = None if confidence is None else regressor.predict_interval(table.X, confidence=confidence)
+    predicted = trained.ask("predict", table)
+    interval = None if confidence is None else trained.ask("predict_interval", table, confidence=confidence)
     rmse, said = None, []
     if table.y is not None:
         away = abs(table.y - predicted)

@@ -74,8 +74,8 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[NDArray[Any], ...]:
     """Return where trees are kept: columns, bins to the left, children and values of their nodes."""
-    kinds = np.int64, np.uint64, np.int64, np.float64
-    return tuple(np.zeros((n_rounds, n_scores, 2 * n_leaves), kind) for kind in kinds)
+    shape = n_rounds, n_scores, 2 * n_leaves
+    return np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
 
 
 @of_rows

@@ -71,7 +71,7 @@ def boost(
         Log-odds of the second of two classes, scores of each of several, or predictions; the trees are added to them.
     column_of, left_of, child_of, value_of : ndarray of shape (n_rounds, n_scores, 2 * n_leaves)
         Where trees are kept: the column of each node, -1 for a leaf; the bins to the left; the first of two children;
-        the value. No rounds where none is.
+        the value of a leaf. No rounds where none is kept.
     """
     n, n_scores = y.shape[0], scores.shape[1]
     probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
@@ -108,8 +108,12 @@ def boost(
                 add_leaves(n_grown, work, value, scores, k)
             add_tree(bins, is_category, work[11], work[12], work[13], value, scores, k, n if n_seen == n else 0)
             if number < column_of.shape[0]:
-                column_of[number, k], left_of[number, k], child_of[number, k] = work[11], work[12], work[13]
-                value_of[number, k] = value
+                for node in range(2 * n_grown - 1):
+                    column_of[number, k, node] = work[11][node]
+                    if work[11][node] >= 0:
+                        left_of[number, k, node], child_of[number, k, node] = work[12][node], work[13][node]
+                    else:
+                        value_of[number, k, node] = value[node]
 
 
 @kernel

@@ -126,8 +126,8 @@ def grow_ensemble(
 def _places_for(n_trees: int, n_rows: int, min_leaf: int, kind: Any) -> tuple[NDArray[Any], ...]:
     """Return arrays that trees are grown in: how many nodes each has, the nodes, and the order of the rows."""
     most = n_trees, 2 * (n_rows // min_leaf) + 3
-    feature, child, first, last = (np.empty(most, np.int32) for _ in range(4))
-    threshold, order = np.empty(most, kind), np.empty((n_trees, n_rows), np.uint32)
+    feature, child, first, last = (np.zeros(most, np.int32) for _ in range(4))
+    threshold, order = np.zeros(most, kind), np.zeros((n_trees, n_rows), np.uint32)
     return np.zeros(n_trees, np.int64), feature, threshold, child, first, last, order
 
 
