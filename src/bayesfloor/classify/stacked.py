@@ -31,6 +31,7 @@ from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
 from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import problem_and_table
@@ -233,6 +234,7 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
 
     classes_: NDArray[Any]
 
+    @like_input
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier.
 
@@ -371,6 +373,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
     True
     """
 
+    @like_input
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the regressor.
 

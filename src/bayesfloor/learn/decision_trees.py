@@ -107,13 +107,13 @@ def grow_ensemble(
         )  # fmt: skip
         grown += n_now
         if is_kept:
-            n_nodes, *arrays, order = nodes
-            of_trees = [[each[tree, : n_nodes[tree]].copy() for each in arrays] for tree in range(n_now)]
+            n_nodes, *of_nodes, order = nodes
+            of_trees = [[each[tree, : n_nodes[tree]].copy() for each in of_nodes] for tree in range(n_now)]
             kept += [(*of_tree, order[tree].copy()) for tree, of_tree in enumerate(of_trees)]
     if not importance.max() > 0:
         importance[:] = 1.0
     if is_kept:
-        arrays = [np.concatenate(each) for each in zip(*kept, strict=True)]
+        arrays: Any = [np.concatenate(each) for each in zip(*kept, strict=True)]
         sizes = np.array([len(of_tree[0]) for of_tree in kept])
         of_leaves = codes, targets, weight, is_counted, n_targets
         both = _means_of_trees(test, *arrays, sizes, *of_leaves, d, min_rows, n_kinds)

@@ -224,6 +224,6 @@ def _indicators(places: Ints, n_values: int) -> Floats:
 def _with_values(columns: list[Values], train: Train, test: Floats) -> Codes:
     """Return the features and, as categories beside them, the columns whose values say most."""
     taken = columns[: MOST_SHARES // len(classes_to_encode(train.codes, train.n_classes))]
-    known, others = ([column[side] for column in taken] for side in (0, 1))
+    known, others = [column.train for column in taken], [column.test for column in taken]
     is_category = np.arange(train.X.shape[1] + len(taken)) >= train.X.shape[1]
     return Codes(beside(train.X, *known), beside(test, *others), is_category)

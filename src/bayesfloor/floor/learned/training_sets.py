@@ -50,7 +50,8 @@ def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many:
     if is_many:
         train, test = _in_parts(problem, train, known, others)
         return _with_encoded(problem, train, test)
-    points, test = problem.X[known], Later.rows() if others is None else problem.X[others]
+    points = problem.X[known]
+    test: Any = Later.rows() if others is None else problem.X[others]
     for column, first, last in () if tabular is None else tabular.from_labels:
         assert train.table is not None
         points[:, first:last], of_test = encoded(train.table, column, train, _classes(problem))
