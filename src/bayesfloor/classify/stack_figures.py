@@ -103,7 +103,12 @@ def rows_of_numbers(held_out: HeldOutNumbers) -> HeldOutRows:
     rows = held_out.rows
     group = np.arange(len(rows.y)) if rows.clusters is None else in_order_of_appearance(rows.clusters)
     predicted = rows.predicted[0].mean(axis=(0, 1))
-    return HeldOutRows(*(each.astype(np.float32) for each in (predicted, rows.y, rows.weight)), group)
+    return HeldOutRows(
+        predicted=predicted.astype(np.float32),
+        target=rows.y.astype(np.float32),
+        weight=rows.weight.astype(np.float32),
+        group=group,
+    )
 
 
 def _metrics(floor: StackFloor) -> dict[str, Reached]:

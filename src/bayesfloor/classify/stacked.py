@@ -27,6 +27,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
+from bayesfloor.floor.learned.result import StackFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
 from bayesfloor.learn.landmarks.regression import HeldOutRows
@@ -48,6 +49,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
 
     model_: StackModel
     preparation_: Preparation | None
+    floor_: StackFloor | None
+    held_out_: StackHeldOut | None
     held_out_rows_: HeldOutRows | None
     n_features_in_: int
 
@@ -259,8 +262,8 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         return self
 
     def _learn(self, problem: Problem, seed: int) -> Learned:
-        self.floor_, held_out = learned_floor_of(problem, metric=["error", "log_loss"], **self._settings(seed))
-        self.held_out_: StackHeldOut | None = figures_of_classes(self.floor_, held_out, self.confidence)
+        floor, held_out = learned_floor_of(problem, metric=["error", "log_loss"], **self._settings(seed))
+        self.floor_, self.held_out_ = floor, figures_of_classes(floor, held_out, self.confidence)
         return held_out.learned
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -398,8 +401,8 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
         return self
 
     def _learn(self, problem: Problem, seed: int) -> Learned:
-        self.floor_, held_out = regression_floor_of(problem, **self._settings(seed))
-        self.held_out_: StackHeldOut | None = figures_of_numbers(self.floor_, len(held_out.tested), self.confidence)
+        floor, held_out = regression_floor_of(problem, **self._settings(seed))
+        self.floor_, self.held_out_ = floor, figures_of_numbers(floor, len(held_out.tested), self.confidence)
         self.held_out_rows_ = rows_of_numbers(held_out)
         return held_out.learned
 

@@ -94,7 +94,7 @@ def grow_ensemble(
     state, features = np.array([seed], np.uint64), np.arange(d)
     n_important = min(max(int(IMPORTANT_SHARE * n_trees), FEWEST_IMPORTANT), n_trees)
     of_others = np.zeros(d)
-    nodes = _places_for(TREES_AT_ONCE if is_kept else 1, len(codes), min_leaf, kind)
+    places = _places_for(TREES_AT_ONCE if is_kept else 1, len(codes), min_leaf, kind)
     kept: list[tuple[NDArray[Any], ...]] = []
     grown = 0
     while grown < (n_trees if is_kept or len(others) else n_important):
@@ -103,20 +103,21 @@ def grow_ensemble(
         n_now = min(TREES_AT_ONCE, (n_important if is_important else n_trees) - grown)
         grow_trees(
             columns, codes, targets, weight, is_counted, others, n_now, n_tries, n_looked_at, min_leaf, min_rows,
-            state, features, means, importance if is_important else of_others, *nodes,
+            state, features, means, importance if is_important else of_others, *places,
         )  # fmt: skip
         grown += n_now
         if is_kept:
-            n_nodes, *of_nodes, order = nodes
+            n_nodes, *of_nodes, orders = places
             of_trees = [[each[tree, : n_nodes[tree]].copy() for each in of_nodes] for tree in range(n_now)]
-            kept += [(*of_tree, order[tree].copy()) for tree, of_tree in enumerate(of_trees)]
+            kept += [(*of_tree, orders[tree].copy()) for tree, of_tree in enumerate(of_trees)]
     if not importance.max() > 0:
         importance[:] = 1.0
     if is_kept:
-        arrays: Any = [np.concatenate(each) for each in zip(*kept, strict=True)]
+        feature, threshold, child, first, last, order = (np.concatenate(each) for each in zip(*kept, strict=True))
         sizes = np.array([len(of_tree[0]) for of_tree in kept])
-        of_leaves = codes, targets, weight, is_counted, n_targets
-        both = _means_of_trees(test, *arrays, sizes, *of_leaves, d, min_rows, n_kinds)
+        nodes = feature, threshold, child, first, last, order
+        of_leaves: Any = codes, targets, weight, is_counted, n_targets
+        both = _means_of_trees(test, *nodes, sizes, *of_leaves, d, min_rows, n_kinds)
         deep, shallow = (train.within(_of_kind(both, number), 0.0) for number in (0, n_kinds - 1))
         return Grown(deep, shallow, importance / importance.max())
     deep, shallow = (train.within(found / n_trees, 0.0) for found in (means[0], means[-1]))

@@ -106,31 +106,31 @@ class Later:
 
 
 @of_rows
-def taken(rows: NDArray[Any], places: Any, axis: int) -> NDArray[Any]:
+def taken(rows: Any, places: Any, axis: int) -> NDArray[Any]:
     """Take some lines, or some columns."""
     return rows[places] if axis == 0 else rows[:, places]
 
 
 @of_rows
-def between(rows: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+def between(rows: Any, first: int, last: int) -> NDArray[Any]:
     """Take the columns from one to another."""
     return rows[:, first:last]
 
 
 @of_rows
-def product(rows: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def product(rows: Any, other: NDArray[Any]) -> NDArray[Any]:
     """Return a matrix product."""
     return rows @ other
 
 
 @of_rows
-def scaled(rows: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def scaled(rows: Any, other: NDArray[Any]) -> NDArray[Any]:
     """Multiply columns by numbers."""
     return rows * other
 
 
 @of_rows
-def shifted(rows: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def shifted(rows: Any, other: NDArray[Any]) -> NDArray[Any]:
     """Add numbers to columns."""
     return rows + other
 

@@ -274,7 +274,7 @@ def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
 
 
 @of_rows
-def _along(rows: NDArray[Any], kept: Bools, axes: Singles, shift: Singles) -> Singles:
+def _along(rows: NDArray[Any], kept: Bools, axes: Singles, shift: Singles) -> NDArray[Any]:
     """Return rows along axes."""
     return rows[:, kept].astype(np.float32, copy=False) @ axes - shift
 

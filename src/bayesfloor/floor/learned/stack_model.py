@@ -29,6 +29,8 @@ from bayesfloor.runtime.threads import WorkerPool
 TENTH = 0.1
 #: Share of the predictions that all members must have: not all learners are trained for every fold.
 FEWEST_SHARED = 0.5
+#: How learners are called that look for nearest rows.
+SEARCHING = ("neighbours", "local ridge")
 #: Member where rows are too few to tell members apart, of classes and of numbers, and its family.
 PLAIN_MEMBER = {"classification": ("gaussian", "LDA"), "regression": ("linear", "ridge")}
 
@@ -197,11 +199,12 @@ def choose_members(learned: Learned, max_models: int | None, seed: int) -> Weigh
     # rows that are predicted in several repeats count once
     n_rows = len(np.unique(rows))
     most = float(lost.mean() + TENTH * lost.std() / n_rows**0.5)
-    for member in np.flatnonzero(weights)[np.argsort(weights[weights > 0], kind="stable")]:
-        others = np.setdiff1d(np.flatnonzero(weights), [member])
-        is_over = max_models is not None and len(others) >= max_models
+    lightest = np.flatnonzero(weights)[np.argsort(weights[weights > 0], kind="stable")]
+    for left_out in (*_searches(lightest, learned.names), *lightest[:, np.newaxis]):
+        others = np.setdiff1d(np.flatnonzero(weights), left_out)
         if not len(others):
-            break
+            continue
+        is_over = max_models is not None and len(left_out) == 1 and len(others) >= max_models
         without = fit(others)
         if is_over or float(without[2].mean()) <= most:
             weights, offset, _ = without
@@ -210,6 +213,18 @@ def choose_members(learned: Learned, max_models: int | None, seed: int) -> Weigh
     if not named:  # nothing is better than what needs no features
         named = {learned.names[int(among[0])]: 0.0}
     return Weighted(named, np.broadcast_to(np.asarray(offset, np.float64), target.shape).copy())
+
+
+def _searches(members: Ints, names: list[str]) -> list[Ints]:
+    """Return the members that look for nearest rows in one space, for each space.
+
+    They share the search, which takes longer than all else of a prediction: it is spared where all of them go.
+    """
+    found: dict[str, list[int]] = {}
+    for member in members:
+        if any(word in names[member] for word in SEARCHING):
+            found.setdefault(names[member].partition(", ")[2], []).append(int(member))
+    return [np.array(each) for each in found.values()]
 
 
 def _complete(predicted: NDArray[Any], mean_weights: Floats, counted: Ints) -> tuple[Ints, Ints, Ints]:

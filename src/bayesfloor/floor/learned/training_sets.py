@@ -37,6 +37,7 @@ def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many:
     test : ndarray of shape (n_others, d)
     """
     train = _targets_of(problem, known)
+    test: Any
     if problem.supervised is not None:
         if others is None:
             raise ValueError("features that a transformer learns with the labels cannot be made of rows to come")
@@ -51,7 +52,7 @@ def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many:
         train, test = _in_parts(problem, train, known, others)
         return _with_encoded(problem, train, test)
     points = problem.X[known]
-    test: Any = Later.rows() if others is None else problem.X[others]
+    test = Later.rows() if others is None else problem.X[others]
     for column, first, last in () if tabular is None else tabular.from_labels:
         assert train.table is not None
         points[:, first:last], of_test = encoded(train.table, column, train, _classes(problem))
