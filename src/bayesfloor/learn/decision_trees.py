@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from bayesfloor.learn.decision_tree_kernels import add_means, grow_trees
 from bayesfloor.learn.later import Later, beside, of_rows
 from bayesfloor.learn.training_rows import Codes, Train, encoded
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats
 
 #: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.
 LOOKED_AT = 256
@@ -116,8 +116,7 @@ def grow_ensemble(
         feature, threshold, child, first, last, order = (np.concatenate(each) for each in zip(*kept, strict=True))
         sizes = np.array([len(of_tree[0]) for of_tree in kept])
         nodes = feature, threshold, child, first, last, order
-        of_leaves: Any = codes, targets, weight, is_counted, n_targets
-        both = _means_of_trees(test, *nodes, sizes, *of_leaves, d, min_rows, n_kinds)
+        both = _means_of_trees(test, *nodes, sizes, codes, targets, weight, is_counted, n_targets, d, min_rows, n_kinds)
         deep, shallow = (train.within(_of_kind(both, number), 0.0) for number in (0, n_kinds - 1))
         return Grown(deep, shallow, importance / importance.max())
     deep, shallow = (train.within(found / n_trees, 0.0) for found in (means[0], means[-1]))
@@ -141,14 +140,14 @@ def _of_kind(means: Floats, kind: int) -> Floats:
 @of_rows
 def _means_of_trees(
     test: NDArray[Any],
-    feature: Ints,
+    feature: NDArray[Any],
     threshold: NDArray[Any],
-    child: Ints,
-    first: Ints,
-    last: Ints,
-    order: Ints,
-    sizes: Ints,
-    codes: Ints,
+    child: NDArray[Any],
+    first: NDArray[Any],
+    last: NDArray[Any],
+    order: NDArray[Any],
+    sizes: NDArray[Any],
+    codes: NDArray[Any],
     targets: Floats,
     weight: Floats,
     is_counted: bool,
