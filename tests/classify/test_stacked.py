@@ -91,6 +91,19 @@ def test_errors_of_the_classes_add_up_to_the_error():
     assert_allclose(frame["value"][2:], held_out.class_errors)
 
 
+def test_a_model_of_all_rows_is_expected_further_along_the_curve():
+    model = StackedClassifier(learners=["neighbours"], n_jobs=1).fit(*rings(300))
+    curve, held_out = model.floor_.metrics["error"].curve, model.held_out_
+    first, last = (
+        curve.limit + (curve.fitted[0] - curve.limit) * (curve.size[0] / n) ** curve.rate for n in (curve.size[0], 300)
+    )
+    assert_allclose(held_out.expected["error"], held_out.metrics["error"].value + last - first)
+    assert held_out.expected["error"] < held_out.metrics["error"].value
+    numbers = StackedRegressor(learners=["neighbours"], n_jobs=1).fit(*load_diabetes(return_X_y=True)).held_out_
+    assert numbers.expected["r2"] > numbers.metrics["r2"].value
+    assert numbers.expected["rmse"] < numbers.metrics["rmse"].value
+
+
 # --- the model of all rows
 
 

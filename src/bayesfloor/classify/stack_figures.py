@@ -10,7 +10,7 @@ from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import rows_worth
 from bayesfloor.floor.learned.held_out import HeldOutClasses, HeldOutNumbers
-from bayesfloor.floor.learned.result import StackFloor
+from bayesfloor.floor.learned.result import MetricFloor, StackFloor
 from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.results import Result
@@ -31,6 +31,9 @@ class StackHeldOut(Result, says="metrics n_rows"):
     ----------
     metrics : dict of str to Reached
         Each figure with its interval: of classes "error" and "log_loss", of numbers "r2", "rmse" and "mae".
+    expected : dict of str to float
+        The same figures as the learning curve expects them of the model, whose members are trained on all rows: those
+        of the figures that were measured saw four fifths of them.
     classes : ndarray of shape (n_classes,)
         The labels; empty for numbers.
     class_errors : ndarray of shape (n_classes,)
@@ -44,6 +47,7 @@ class StackHeldOut(Result, says="metrics n_rows"):
     """
 
     metrics: dict[str, Reached]
+    expected: dict[str, float]
     classes: NDArray[Any]
     class_errors: Floats
     class_intervals: Floats
@@ -76,6 +80,7 @@ def figures_of_classes(floor: StackFloor, held_out: HeldOutClasses, confidence: 
         intervals[k] = proportion_interval(errors[k] * n, n, confidence)
     return StackHeldOut(
         metrics=_metrics(floor),
+        expected=_expected(floor),
         classes=classes,
         class_errors=errors,
         class_intervals=intervals,
@@ -89,6 +94,7 @@ def figures_of_numbers(floor: StackFloor, n_rows: int, confidence: float) -> Sta
     """Return what a stack of numbers reached."""
     return StackHeldOut(
         metrics=_metrics(floor),
+        expected=_expected(floor),
         classes=np.empty(0),
         class_errors=np.empty(0),
         class_intervals=np.empty((0, 2)),
@@ -109,6 +115,19 @@ def rows_of_numbers(held_out: HeldOutNumbers) -> HeldOutRows:
         weight=rows.weight.astype(np.float32),
         group=group,
     )
+
+
+def _expected(floor: StackFloor) -> dict[str, float]:
+    """Return what is expected of members that are trained on all rows."""
+    return {name: _at_size(each, floor.n_rows) for name, each in floor.metrics.items()}
+
+
+def _at_size(metric: MetricFloor, n_rows: int) -> float:
+    """Return what was reached, moved along the learning curve to so many training rows."""
+    curve = metric.curve
+    beyond = curve.fitted[0] - curve.limit
+    moved = beyond * ((curve.size[0] / n_rows) ** curve.rate - 1.0)
+    return float(metric.reached + moved) if np.isfinite(moved) else metric.reached
 
 
 def _metrics(floor: StackFloor) -> dict[str, Reached]:
