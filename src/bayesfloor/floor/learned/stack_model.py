@@ -200,11 +200,13 @@ def choose_members(learned: Learned, max_models: int | None, seed: int) -> Weigh
     n_rows = len(np.unique(rows))
     most = float(lost.mean() + TENTH * lost.std() / n_rows**0.5)
     lightest = np.flatnonzero(weights)[np.argsort(weights[weights > 0], kind="stable")]
-    for left_out in (*_searches(lightest, learned.names), *lightest[:, np.newaxis]):
+    searches = _searches(lightest, learned.names)
+    for number, left_out in enumerate([*searches, *lightest[:, np.newaxis]]):
         others = np.setdiff1d(np.flatnonzero(weights), left_out)
         if not len(others):
             continue
-        is_over = max_models is not None and len(left_out) == 1 and len(others) >= max_models
+        # where there are too many, the lightest go, whatever that costs
+        is_over = max_models is not None and number >= len(searches) and len(others) >= max_models
         without = fit(others)
         if is_over or float(without[2].mean()) <= most:
             weights, offset, _ = without
