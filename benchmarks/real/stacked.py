@@ -158,9 +158,9 @@ def write_table(records: list[dict[str, Any]]) -> None:
         "is held out was predicted by members that saw four fifths of the rows of the fit. As the learning curve "
         "expects it of all of them (`held_out_.expected`), without the wine tables, where that was recorded: error "
         f"{_off(told, 'error', 'expected')}, log-loss {_off(told, 'log_loss', 'expected')}; of the same fits, as "
-        f"measured: {_off(told, 'error')} and {_off(told, 'log_loss')}. The 95% interval holds the error on fresh rows in "
-        f"{inside:.0%} of the {len(own)} fits: it is about members of four fifths of the rows, and does not allow for "
-        "the sampling of the fresh ones.",
+        f"measured: {_off(told, 'error')} and {_off(told, 'log_loss')}. The 95% interval holds the error on fresh "
+        f"rows in {inside:.0%} of the {len(own)} fits: it is about members of four fifths of the rows, and does not "
+        "allow for the sampling of the fresh ones.",
         as_table(header, rows),
         "*s to fit* and *rows/s* are by processor time, one thread.",
     )
