@@ -85,6 +85,7 @@ def results(frame):
         "partial_fit": bf.BayesErrorEstimator().partial_fit(X, y).pairwise_bayes_error_,
         "FloorSelector": bf.FloorSelector(1).fit(X, y).path_,
         "FloorSelector of numbers": bf.FloorSelector(1).fit(X, target).path_,
+        "StackedClassifier": bf.StackedClassifier(**FEW).fit(X, y).held_out_,
         "SmartSVC": bf.SmartSVC(Cs=2).fit(X, y).tree_,
         "HierarchicalClassifier": bf.HierarchicalClassifier().fit(X, y).tree_,
     }

@@ -77,6 +77,10 @@ def write_models(folder: Path) -> dict[str, str]:
         ("letters", "--target kind --strict --encode ordinal --model smartsvm"),
         ("wide", "--target kind --effort fast"),
         ("mixed", f"{OF_NUMBERS} --effort default"),
+        ("mixed", "--target kind --model stack --effort fast"),
+        ("numbers", "--target kind --model stack --effort fast"),
+        ("letters", "--target kind --model stack --effort fast"),
+        ("mixed", f"{OF_NUMBERS} --model stack --effort fast"),
     ):
         name = f"{table}-{re.sub('[^a-z]+', '-', options)}.skops"
         command = f"fit {folder / table}.csv --out {folder / name} --quiet --threads 1 {options}"

@@ -20,6 +20,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `build_class_tree`          a tree of binary problems, from how much classes overlap
 `LandmarkClassifier`        near-kernel accuracy at the cost of a linear SVM, with probabilities
 `LandmarkRegressor`         the same features for a number
+`StackedClassifier`         the learned floor's stack of models, to take home; `StackedRegressor` for a number
 `SmartSVC`                  the paper's classifier: linear SVMs along a class tree
 `HierarchicalClassifier`    a class tree over any binary classifier
 `LinearSVCCV`               a linear SVM along a path of C; one against the rest

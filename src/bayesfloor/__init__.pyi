@@ -12,6 +12,8 @@ from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_
 from bayesfloor.classify.linear.path_classifiers import LinearSVCCV as LinearSVCCV
 from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC as OneVsOneSVC
 from bayesfloor.classify.linear.path_classifiers import SmartSVC as SmartSVC
+from bayesfloor.classify.stacked import StackedClassifier as StackedClassifier
+from bayesfloor.classify.stacked import StackedRegressor as StackedRegressor
 from bayesfloor.floor import bayes_error as bayes_error
 from bayesfloor.floor import henze_penrose_divergence as henze_penrose_divergence
 from bayesfloor.floor import one_vs_rest_bayes_error as one_vs_rest_bayes_error

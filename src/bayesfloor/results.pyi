@@ -4,6 +4,7 @@ from bayesfloor.choose.drifting.results import TargetDrift as TargetDrift
 from bayesfloor.choose.search import SelectionPath as SelectionPath
 from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
 from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
+from bayesfloor.classify.stack_figures import StackHeldOut as StackHeldOut
 from bayesfloor.data.prepared_table import Table as Table
 from bayesfloor.floor import BayesError as BayesError
 from bayesfloor.floor import HenzePenroseDivergence as HenzePenroseDivergence

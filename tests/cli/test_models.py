@@ -183,7 +183,7 @@ def test_a_linear_model_shows_its_tree(run, table):
     assert "└─ cut" in run("fit table.csv --model smartsvm --out again.skops").out
     outcome = run("fit table.csv --model smartsvm --effort high --out more.skops")
     assert outcome.code == 2
-    assert "--effort is for --model landmarks alone" in outcome.err
+    assert "--effort is for --model landmarks and --model stack alone" in outcome.err
 
 
 def test_groups_of_a_table(run, tmp_path):

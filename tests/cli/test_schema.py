@@ -30,7 +30,7 @@ PUBLISHED = {
     "transforms/1": "8c9adcfe893a",
     "weights/1": "f2b4a78ecd34",
     "drift/1": "ef691ccf053d",
-    "fit/1": "bba46b6c1df2",
+    "fit/1": "b80fdd9671ce",
     "predict/1": "3cb43d3237ae",
     "datasets/1": "b8bd2236461c",
     "explain/1": "f2d2ed309e9a",

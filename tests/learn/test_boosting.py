@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesfloor.learn.boosting import bins_of, boosting
+from bayesfloor.learn.boosting import _places_for, bins_of, boosting
 from bayesfloor.learn.boosting_kernels import MOST_SEEN, best_column, boost, goes_left, packed, unpacked
 from bayesfloor.learn.training_rows import Codes, Train
 
@@ -69,7 +69,8 @@ def test_one_round_of_all_rows_adds_the_newton_step_of_each_leaf():
     bins = np.concatenate([np.repeat([1, 1, 2, 2], 10), [1, 2]])[np.newaxis].astype(np.uint8)
     weight = np.tile([1.0, 2.0], 20)
     scores, state = np.zeros((42, 1)), (np.array([1], np.uint64), np.arange(1))
-    boost(bins, np.full(1, 3), np.zeros(1, bool), y, weight, 0, 1, 2, 0.5, 1.0, 5, 1, 40, *state, scores)
+    kept = _places_for(0, 1, 2)
+    boost(bins, np.full(1, 3), np.zeros(1, bool), y, weight, 0, 1, 2, 0.5, 1.0, 5, 1, 40, *state, scores, *kept)
     for b in (1, 2):
         own = bins[0, :40] == b
         step = 0.5 * (weight * y)[own].sum() / (weight[own].sum() + 1.0)
@@ -84,7 +85,7 @@ def test_a_few_rounds_at_a_time_are_the_same_rounds():
         scores, state, features = np.zeros((300, 3)), np.array([7], np.uint64), np.arange(5)
         for rounds in parts:
             known = bins, np.full(5, 20), np.zeros(5, bool), codes, np.ones(200), 3
-            boost(*known, rounds, 6, 0.1, 1.0, 5, 3, 120, state, features, scores)
+            boost(*known, rounds, 6, 0.1, 1.0, 5, 3, 120, state, features, scores, *_places_for(0, scores.shape[1], 6))
         return scores
 
     assert_array_equal(run([6]), run([2, 2, 2]))

@@ -18,7 +18,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn import families, linear_cost
 from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.decision_tree_kernels import grow_trees
-from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.decision_trees import _places_for, grow_ensemble
 from bayesfloor.learn.discriminants import _shrinkage
 from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for, family_of
 from bayesfloor.learn.marginals import nominal
@@ -309,7 +309,8 @@ def grow(X, codes, n_trees, n_tries, min_leaf, min_rows, state, means, importanc
     """Call the kernel, of classes without weights."""
     columns, ones = np.ascontiguousarray(X.T, np.float32), np.ones(len(codes))
     known = columns, codes.astype(np.int32), ones, ones, True, X.astype(np.float32)
-    grow_trees(*known, n_trees, n_tries, 256, min_leaf, min_rows, *state, means, importance)
+    nodes = _places_for(1, len(codes), min_leaf, np.float32)
+    grow_trees(*known, n_trees, n_tries, 256, min_leaf, min_rows, *state, means, importance, *nodes)
 
 
 def seeded(seed, n_features):

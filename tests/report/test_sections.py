@@ -7,6 +7,7 @@ import pytest
 from bayesfloor.report.blocks import Block, Lines, TextTable
 from bayesfloor.report.page.page import render_page
 from bayesfloor.report.sections import sections_for, sections_shown
+from bayesfloor.report.sections.notes import Again, model_call
 from bayesfloor.report.text import render_markdown, render_text
 from report import sample_regression, sample_summary
 from report.test_page import Outline
@@ -108,3 +109,23 @@ def test_long_trees_are_cut_on_a_terminal(shown):
 def test_a_block_that_markdown_does_not_know_is_an_error(shown):
     with pytest.raises(TypeError, match="Markdown has no Block"):
         shown(render_markdown, Block())
+
+
+@pytest.mark.parametrize(
+    ("command", "task", "expected"),
+    [
+        (
+            "bayesfloor report 'my data.csv' --metric roc_auc --target kind --drop a b --fast --seed 0",
+            "classification",
+            "bayesfloor fit 'my data.csv' --target kind --drop a b --seed 0 --model stack --out model.skops",
+        ),
+        ("difficulty_report(X, y)", "classification", "StackedClassifier().fit(X, y)"),
+        ("difficulty_report(X, y, metric='mae')", "regression", "StackedRegressor().fit(X, y)"),
+    ],
+)
+def test_a_report_says_what_trains_the_models_that_it_tried(command, task, expected):
+    summary = {"command": command, "task": task, "learners": [{"name": "LDA", "weight": 1.0}], "version": "0"}
+    assert model_call(summary) == expected
+    assert Again().text(summary)[-1].lines == [expected]
+    assert Again().drawn(summary) == {"model_call": expected}
+    assert Again().drawn(summary | {"learners": []}) == {"model_call": ""}

@@ -367,7 +367,7 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabil
     is_set = not table.columns  # known by name, and comes prepared
     if isinstance(trained, Model):
         points = _points_for(trained.preparation, table, files, is_set)
-        return _asked(trained.estimator, points, table, files, path.name, wants_probabilities)
+        return _asked(trained.estimator, trained.rows_for(points), table, files, path.name, wants_probabilities)
     if is_set:
         raise UsageError(
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "
@@ -406,17 +406,19 @@ def _asked(
     return probabilities
 
 
-def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ...], is_set: bool) -> Any:
+def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ...], is_set: bool) -> "Table":
     """Make the rows of a table ready as those were that a model was trained on."""
     if is_set:
         if not _are_equal(preparation.to_dict(), table.preparation.to_dict()):
             raise UsageError(f"{table.source!r} is a data set that comes prepared, in another way than the model knows")
-        return table.X
+        return table
     # as 'predict' does: in table.X, categories with many values are encoded by the labels of other rows
     with without_messages_of_libraries():
         # no column has this name: rows without a label are wanted too, and labels may be new
         alike = bf.read_table(list(files), preparation=replace(preparation, target=f"{preparation.target}\0"))
-    return alike.X[_places_in_file(table.origin, alike.origin)]
+    places = _places_in_file(table.origin, alike.origin)
+    tabular = None if alike.tabular is None else alike.tabular.take(places)
+    return replace(alike, X=alike.X[places], tabular=tabular)
 
 
 def _are_equal(first: Any, second: Any) -> bool:

@@ -24,13 +24,18 @@ from numpy.typing import NDArray
 
 from bayesfloor.classify.landmarks import LandmarkClassifier, LandmarkRegressor
 from bayesfloor.classify.linear.path_classifiers import SmartSVC
+from bayesfloor.classify.stacked import StackedClassifier, StackedEstimator, StackedRegressor
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
 from bayesfloor.data.numbers import LARGEST
+from bayesfloor.data.prepared_table import Table
+from bayesfloor.floor.learned.stack_model import StackModel
 from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
 from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap
 from bayesfloor.learn.landmarks.fitting import HEAVIEST_ROW, LIGHTEST_ROW
 from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.learn.landmarks.regression import HeldOutRows
+from bayesfloor.learn.later import Step
+from bayesfloor.learn.stored_steps import from_plain, to_plain
 from bayesfloor.runtime.text import counted, listed
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tree import ClassTree
@@ -60,8 +65,32 @@ Parts = dict[str, Any]
 class Model:
     """A trained classifier or regressor, and how to make rows ready for it."""
 
-    estimator: LandmarkClassifier | SmartSVC | LandmarkRegressor
+    estimator: LandmarkClassifier | SmartSVC | LandmarkRegressor | StackedClassifier | StackedRegressor
     preparation: Preparation
+
+    def rows_for(self, table: Table) -> Any:
+        """Return the rows of a table as the estimator takes them: a stack takes codes and gaps beside numbers."""
+        return table if isinstance(self.estimator, StackedEstimator) else table.X
+
+    def ask(self, method: str, table: Table, **more: Any) -> NDArray[Any]:
+        """Ask the estimator for the rows of a table.
+
+        Raises
+        ------
+        ValueError
+            Where the steps of a stack do not go together, which shows when they are gone through.
+        """
+        ask = getattr(self.estimator, method)
+        if not isinstance(self.estimator, StackedEstimator):
+            return np.asarray(ask(table.X, **more))
+        try:
+            with np.errstate(all="ignore"):
+                found = np.asarray(ask(table, **more))
+        except Exception as error:
+            raise no_model("The model", error) from error
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise no_model("The model", ValueError("it predicts what is no finite number"))
+        return found
 
 
 def pack_model(model: Model) -> bytes:
@@ -245,18 +274,23 @@ def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
     regressor.coef_ = _array(parts, "coef", np.float32, (made.n_features,), *within)
     regressor.target_mean_ = _number(parts, "target_mean", -LARGEST_TARGET, LARGEST_TARGET)
     regressor.target_deviation_ = _number(parts, "target_deviation", 0.0, LARGEST_TARGET)
-    held_out = parts["held_out"]
-    _check_names(held_out, set(HeldOutRows._fields))
-    predicted = _array(held_out, "predicted", np.float32, (None,), *within)
+    regressor.held_out_ = _held_out_of(parts["held_out"])
+    return regressor
+
+
+def _held_out_of(parts: Parts) -> HeldOutRows:
+    """Put rows that intervals are from together."""
+    _check_names(parts, set(HeldOutRows._fields))
+    within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
+    predicted = _array(parts, "predicted", np.float32, (None,), *within)
     if not len(predicted):
         raise ValueError("the array 'predicted' holds no rows")
-    regressor.held_out_ = HeldOutRows(
+    return HeldOutRows(
         predicted=predicted,
-        target=_array(held_out, "target", np.float32, predicted.shape, *within),
-        weight=_array(held_out, "weight", np.float32, predicted.shape, LIGHTEST_ROW, HEAVIEST_ROW),
-        group=_places(held_out, "group", predicted.shape, len(predicted)),
+        target=_array(parts, "target", np.float32, predicted.shape, *within),
+        weight=_array(parts, "weight", np.float32, predicted.shape, LIGHTEST_ROW, HEAVIEST_ROW),
+        group=_places(parts, "group", predicted.shape, len(predicted)),
     )
-    return regressor
 
 
 def _number(parts: Parts, name: str, least: float, largest: float) -> float:
@@ -320,6 +354,77 @@ def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
     )
 
 
+#: Parts of a stack, beside the classes.
+_STACK_PARTS = {"steps", "weights", "offset", "columns", "code_columns", "centre", "scale"}
+
+
+def _stack_parts(estimator: StackedClassifier | StackedRegressor) -> Parts:
+    model = estimator.model_
+    parts: Parts = {name: getattr(model, name) for name in _STACK_PARTS} | {"steps": to_plain(model.steps)}
+    if isinstance(estimator, StackedClassifier):
+        return parts | {"classes": estimator.classes_.tolist()}
+    held_out = estimator.held_out_rows_
+    return parts | {"offset": float(model.offset), "held_out": None if held_out is None else held_out._asdict()}
+
+
+def _stack_model_of(parts: Parts, n_features: int, n_classes: int) -> StackModel:
+    """Put the members of a stack and their weights together."""
+    steps, weights = from_plain(parts["steps"]), parts["weights"]
+    if not isinstance(weights, dict) or not weights or weights.keys() != steps.outputs.keys():
+        raise ValueError("the weights are not those of its members")
+    for name in weights:
+        _number(weights, name, 0.0, LARGEST_COEFFICIENT)
+    within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
+    if n_classes:
+        offset = _array(parts, "offset", np.float64, (n_classes,), *within)
+    else:
+        offset = np.array(_number(parts, "offset", *within))
+    columns, codes = _places(parts, "columns", (n_features,), n_features), parts["code_columns"]
+    for function, arguments in zip(steps.functions, steps.arguments, strict=True):
+        if function == "linear_cost.landmark_shares":
+            _check_landmark_shares(arguments, n_features, n_classes)
+    return StackModel(
+        steps=steps,
+        weights=weights,
+        offset=offset,
+        columns=columns,
+        code_columns=_places(parts, "code_columns", (None,), len(codes)) if len(codes) else np.empty(0, np.int64),
+        centre=_number(parts, "centre", -LARGEST_TARGET, LARGEST_TARGET),
+        scale=_number(parts, "scale", 0.0, LARGEST_TARGET),
+    )
+
+
+def _check_landmark_shares(arguments: tuple[Any, ...], n_features: int, n_classes: int) -> None:
+    """Refuse a landmark model that is not one of these rows and classes."""
+    rows, features, coefficients, local, classes, n_all = arguments
+    made = _feature_map_of(features, n_features)
+    known = _places({"classes": classes}, "classes", (None,), n_classes)
+    within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
+    _array({"coef": coefficients}, "coef", np.float32, (len(known), made.n_features), *within)
+    if local is not None:
+        _local_rows_of(local, made.n_axes, len(known))
+    if not isinstance(rows, Step) or n_all != n_classes:
+        raise ValueError("a landmark model is of other rows or classes")
+
+
+def _stacked_classifier_of(parts: Parts, n_features: int) -> StackedClassifier:
+    _check_names(parts, _STACK_PARTS | {"classes"})
+    classifier = StackedClassifier()
+    classifier.classes_, classifier.n_features_in_ = _sorted_classes(parts["classes"]), n_features
+    classifier.model_ = _stack_model_of(parts, n_features, len(classifier.classes_))
+    classifier.preparation_ = None
+    return classifier
+
+
+def _stacked_regressor_of(parts: Parts, n_features: int) -> StackedRegressor:
+    _check_names(parts, _STACK_PARTS | {"held_out"})
+    regressor = StackedRegressor()
+    regressor.held_out_rows_ = None if parts["held_out"] is None else _held_out_of(parts["held_out"])
+    regressor.n_features_in_, regressor.preparation_ = n_features, None
+    regressor.model_ = _stack_model_of(parts, n_features, 0)
+    return regressor
+
+
 class Kind(NamedTuple):
     """An estimator that a file can hold, what its table is of, what of it is written, and how it is read."""
 
@@ -334,4 +439,6 @@ KINDS = {
     "landmarks": Kind(LandmarkClassifier, "classification", _landmark_parts, _landmarks_of),
     "smartsvm": Kind(SmartSVC, "classification", _smart_svm_parts, _smart_svm_of),
     "landmarks of numbers": Kind(LandmarkRegressor, "regression", _regressor_parts, _regressor_of),
+    "stack": Kind(StackedClassifier, "classification", _stack_parts, _stacked_classifier_of),
+    "stack of numbers": Kind(StackedRegressor, "regression", _stack_parts, _stacked_regressor_of),
 }

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def fit(
     *files: File,
     out: str,
-    model: Literal["landmarks", "smartsvm"] = "landmarks",
+    model: Literal["landmarks", "stack", "smartsvm"] = "landmarks",
     effort: Literal["fast", "default", "high"] = "default",
     force: Force = False,
     options: TableOptions = TABLE_DEFAULTS,
@@ -45,26 +45,28 @@ def fit(
     """Train a model of classes or of a number, and write it with the preparation of the table.
 
     LandmarkClassifier or LandmarkRegressor by default: near the accuracy of kernel
-    methods, in less time than linear SVMs. The model file holds no code, and
-    'predict' runs none.
+    methods, in less time than linear SVMs. With --model stack, the best model that
+    'floor' tries, in its time. The model file holds no code, and 'predict' runs none.
 
     Parameters
     ----------
     out
         Where to write the model.
     model
-        Kernels of landmarks and rules; or for classes linear SVMs along a class tree, which can be read.
+        Kernels of landmarks and rules; the stack of learners that 'floor' tries; or for classes linear SVMs along a
+        class tree, which can be read.
     effort
-        How much time landmarks may take, for how good a model.
+        How much time landmarks or the stack may take, for how good a model.
 
     Examples
     --------
     bayesfloor fit patients.csv --target outcome --out patients.skops
     bayesfloor fit patients.csv --target outcome --effort high --out patients.skops
+    bayesfloor fit patients.csv --target outcome --model stack --out best.skops
     bayesfloor fit houses.csv --target price --out houses.skops
     """
-    if model != "landmarks" and effort != "default":
-        raise UsageError("--effort is for --model landmarks alone")
+    if model == "smartsvm" and effort != "default":
+        raise UsageError("--effort is for --model landmarks and --model stack alone")
     place = check_output(out, force)
     table = open_table(files, options, task=options.task)
     if model == "smartsvm" and table.task == "regression":
@@ -75,7 +77,10 @@ def fit(
     from bayesfloor.cli.model_file import Model, pack_model
 
     started = perf_counter()
-    trained, found = _fit_landmarks(table, effort, options) if model == "landmarks" else _fit_smart_svm(table, options)
+    if model == "smartsvm":
+        trained, found = _fit_smart_svm(table, options)
+    else:
+        trained, found = (_fit_stack if model == "stack" else _fit_landmarks)(table, effort, options)
     seconds = perf_counter() - started
     write_file(place, pack_model(Model(trained, table.preparation)), force=force)
     result = {"model": model, "out": str(place), "n_features": trained.n_features_in_, **found.result}
@@ -124,6 +129,32 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[
     if table.time is not None:
         caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."
     return trained, _Found(result, [*figures, *rows], "", caveat)
+
+
+def _fit_stack(table: "Table", effort: str, options: TableOptions) -> tuple[Any, _Found]:
+    """Train the stack of learners that the learned floor is measured by."""
+    kind = bf.StackedRegressor if table.task == "regression" else bf.StackedClassifier
+    with progress_on_stderr(options.quiet) as progress:
+        trained: Any = kind(effort, n_jobs=options.threads, progress=progress, random_state=options.seed).fit(table)
+    held_out = trained.held_out_
+    result: dict[str, Any] = {}
+    figures: list[tuple[str, str]] = []
+    titles = {"error": "error", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE", "mae": "MAE"}
+    for name, each in {} if held_out is None else held_out.metrics.items():
+        (low, high), form = each.interval, ".4f" if name in ("error", "log_loss", "r2") else ".6g"
+        result[name] = {"value": each.value, "interval": [low, high]}
+        figures.append((f"held-out {titles[name]}", f"{each.value:{form}} ({low:{form}} to {high:{form}})"))
+    learners = dict(trained.learners_)
+    rows = [*figures, *((f"weight of {name}", f"{weight:.2f}") for name, weight in learners.items())]
+    caveat = (
+        "The rows are too few to hold some of them out: one plain model is trained."
+        if held_out is None
+        else "The held-out figures are of members that were trained on four fifths of the rows; those that are written "
+        "are trained on all rows."
+    )
+    if table.time is not None:
+        caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."
+    return trained, _Found({"effort": effort, "held_out": result, "learners": learners}, rows, "", caveat)
 
 
 def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[bf.SmartSVC, _Found]":
@@ -214,7 +245,7 @@ class _Predictions(NamedTuple):
 def _classes(trained: "Model", table: "Table") -> _Predictions:
     """Predict labels, with the probabilities of all classes."""
     classifier: Any = trained.estimator
-    probability, labels = classifier.predict_proba(table.X), classifier.predict(table.X)
+    probability, labels = trained.ask("predict_proba", table), trained.ask("predict", table)
     wrong, said = _count_wrong(table, labels), []
     if wrong is not None:
         of = f"{wrong} of {len(labels)} labels in {table.source}"
@@ -231,9 +262,8 @@ def _classes(trained: "Model", table: "Table") -> _Predictions:
 
 def _numbers(trained: "Model", table: "Table", confidence: float | None) -> _Predictions:
     """Predict numbers, with the ends of their intervals where these are asked for."""
-    regressor: Any = trained.estimator
-    predicted = regressor.predict(table.X)
-    interval = None if confidence is None else regressor.predict_interval(table.X, confidence=confidence)
+    predicted = trained.ask("predict", table)
+    interval = None if confidence is None else trained.ask("predict_interval", table, confidence=confidence)
     rmse, said = None, []
     if table.y is not None:
         away = abs(table.y - predicted)

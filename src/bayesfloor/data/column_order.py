@@ -162,6 +162,7 @@ def in_column_order(problem: Problem) -> Problem:
                     for column, first, last in tabular.from_labels
                 )
             ),
+            order if tabular.values is X else of_tabular,
         )
     return replace(
         problem,

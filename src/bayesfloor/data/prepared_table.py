@@ -59,12 +59,15 @@ class TabularView:
         Columns of X that were computed from the labels of other rows, shares of classes or the mean of a number: the
         column of `values` that they encode, the first of them, and the one after the last. Whoever holds rows out
         computes them anew from the rest.
+    order : ndarray of shape (n_columns,) or None
+        Where each column was before columns were put in another order; None where all are where they were.
     """
 
     values: Floats
     is_category: Bools
     names: tuple[str, ...]
     from_labels: tuple[tuple[int, int, int], ...] = ()
+    order: Ints | None = None
 
     def take(self, rows: Ints) -> "TabularView":
         """Keep some of the rows."""

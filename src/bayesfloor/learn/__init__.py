@@ -5,6 +5,7 @@ is written once for both::
 
     X, Y ── training_rows ─── standardised rows and their targets: `Train`; distances, components,
       │                       categories as the mean targets of other rows
+      │     later ─────────── rows to come: learners as models that predict later  (stored_steps: as plain values)
       │
       ├──── families ──────── what there is for classes and for numbers, by name; which of it suits the columns
       │       linear_cost     the same for many rows of classes

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from bayesfloor.learn.lasso_kernels import lasso_path
+from bayesfloor.learn.later import beside, of_rows, repeated
 from bayesfloor.learn.ridge import fit_ridge, landmark_factor
 from bayesfloor.learn.training_rows import Codes, Singles, Train, most_telling, single
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -32,7 +33,7 @@ def linear(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the mean, and linear models, also of squares and products."""
     train = train.first(SAMPLE_ROWS)
     return train.asked_for({
-        "mean": lambda: np.zeros(len(test)),
+        "mean": lambda: repeated(test, np.array(0.0)),
         "ridge": lambda: _ridge(train.X, test, train),
         "lasso": lambda: _lasso(train, test),
         "quadratic ridge": lambda: _quadratic_ridge(train, test),
@@ -44,18 +45,28 @@ def _quadratic_ridge(train: Train, test: Floats) -> Floats:
     d = train.X.shape[1]
     used = np.arange(d) if d <= MULTIPLIED else most_telling(train)[:MULTIPLIED]
     i, j = np.triu_indices(len(used))
-    known, others = (
-        np.column_stack([side, side[:, used[i]] * side[:, used[j]]]) for side in (train.X, _held(test, train.X))
-    )
+    known, others = (_with_products(side, used[i], used[j]) for side in (train.X, _held(test, train.X)))
     if known.shape[1] > MOST_COLUMNS:
         kept = np.concatenate([used, np.arange(d, known.shape[1])])
         known, others = known[:, kept], others[:, kept]
     return _ridge(known, others, train)
 
 
+@of_rows
+def _with_products(rows: Floats, first: Ints, second: Ints) -> Floats:
+    """Return rows with products of some of their columns."""
+    return np.column_stack([rows, rows[:, first] * rows[:, second]])
+
+
 def _held(test: Floats, X: Floats) -> Floats:
     """Return test rows within the range of the training rows: what grows faster than a line goes astray beyond it."""
-    return np.clip(test, X.min(axis=0), X.max(axis=0))
+    return held_between(test, X.min(axis=0), X.max(axis=0))
+
+
+@of_rows
+def held_between(rows: Floats, low: Floats | float, high: Floats | float) -> Floats:
+    """Return rows within a range."""
+    return np.clip(rows, low, high)
 
 
 def _ridge(known: Any, test: Any, train: Train) -> Floats:
@@ -81,7 +92,7 @@ def _lasso(train: Train, test: Floats) -> Floats:
     left = y @ y - 2.0 * paths @ moments + np.einsum("pj,jk,pk->p", paths, gram, paths, optimize=True)
     scores = np.where(n_kept < 0.5 * n, left / np.maximum(n - 1.0 - 1.5 * n_kept, 1.0) ** 2, np.inf)
     kept = used[paths[int(scores.argmin())] != 0]
-    return _ridge(train.X[:, kept], test[:, kept], train) if len(kept) else np.zeros(len(test))
+    return _ridge(train.X[:, kept], test[:, kept], train) if len(kept) else repeated(test, np.array(0.0))
 
 
 # --- sums of functions of one or two features
@@ -123,10 +134,11 @@ def _smooth_and_pairs(train: Train, test: Floats) -> dict[str, Floats]:
         for b in range(a):
             known, others = (_products(bumps[a][side], bumps[b][side]) for side in (0, 1))
             pieces.append((known, others))
-    known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
+    known, others = (beside(*side) for side in zip(*pieces, strict=True))
     return found | {"additive, pairs": _ridge(known, others, train)}
 
 
+@of_rows
 def _products(a: Singles, b: Singles) -> Singles:
     """Return the products of each two columns."""
     return (a[:, :, np.newaxis] * b[:, np.newaxis]).reshape(len(a), -1)
@@ -141,14 +153,26 @@ def _levels_and_bumps(table: Codes) -> tuple[Singles, Singles]:
         if table.is_category[column]:
             levels, counts = np.unique(known[~np.isnan(known)], return_counts=True)
             levels = levels[np.argsort(-counts, kind="stable")[: 2 * MOST_COLUMNS // n_columns]]
-            pieces.append((single(known[:, np.newaxis] == levels), single(others[:, np.newaxis] == levels)))
+            pieces.append((_is_level(known, levels), _is_level(others, levels)))
             continue
         is_there = ~np.isnan(known)
         centre = float(known[is_there].mean()) if is_there.any() else 0.0
         spread = (float(known[is_there].std()) if is_there.any() else 0.0) or 1.0
-        known, others = (np.nan_to_num((side - centre) / spread) for side in (known, others))
-        pieces.append(_bumps(known, np.clip(others, known.min(), known.max()), *SMOOTH))
-    return np.column_stack([known for known, _ in pieces]), np.column_stack([others for _, others in pieces])
+        known, others = (_without_gaps(side, centre, spread) for side in (known, others))
+        pieces.append(_bumps(known, held_between(others, known.min(), known.max()), *SMOOTH))
+    return beside(*(known for known, _ in pieces)), beside(*(others for _, others in pieces))
+
+
+@of_rows
+def _is_level(values: Floats, levels: Floats) -> Singles:
+    """Return a column of 0 and 1 for each of some values."""
+    return single(values[:, np.newaxis] == levels)
+
+
+@of_rows
+def _without_gaps(values: Floats, centre: float, spread: float) -> Floats:
+    """Standardise numbers; gaps are the mean."""
+    return np.nan_to_num((values - centre) / spread)
 
 
 class Bumps(NamedTuple):
@@ -164,21 +188,33 @@ def _all_bumps(X: Floats, test: Floats, n_bumps: int, width: float) -> Bumps:
     n_each = max(min(n_bumps, MOST_COLUMNS // X.shape[1]), 1)
     pieces = [_bumps(X[:, j], test[:, j], n_each, width) for j in range(X.shape[1])]
     of_column = np.repeat(np.arange(X.shape[1]), [known.shape[1] for known, _ in pieces])
-    known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
+    known, others = (beside(*side) for side in zip(*pieces, strict=True))
     return Bumps(known, others, of_column)
 
 
 def _bumps(column: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Singles, Singles]:
     """Return Nystroem features of a Gaussian kernel of one column, with landmarks at its quantiles."""
-    column, test = (np.clip(side, -FARTHEST_BUMP, FARTHEST_BUMP) for side in (column, test))
+    column, test = (held_between(side, -FARTHEST_BUMP, FARTHEST_BUMP) for side in (column, test))
     places = np.rint((len(column) - 1) * (np.arange(n_bumps) + 0.5) / n_bumps).astype(np.int64)
     if n_bumps > 1:
         places[[0, -1]] = 0, len(column) - 1
     centres = np.unique(np.sort(column)[places])
     if len(centres) < 3:
-        return single(column[:, np.newaxis]), single(test[:, np.newaxis])
+        return _one_column(column), _one_column(test)
     scale = -0.5 / width**2
     factor = landmark_factor((centres[:, np.newaxis] - centres) ** 2, scale, BUMP_JITTER)
     root = linalg.solve_triangular(factor, np.eye(len(centres)), lower=True).T
-    known, others = (single(np.exp(scale * (side[:, np.newaxis] - centres) ** 2) @ root) for side in (column, test))
+    known, others = (_bumps_of(side, centres, scale, root) for side in (column, test))
     return known, others
+
+
+@of_rows
+def _one_column(values: Floats) -> Singles:
+    """Return values as a matrix of one column."""
+    return single(values[:, np.newaxis])
+
+
+@of_rows
+def _bumps_of(values: Floats, centres: Floats, scale: float, root: Floats) -> Singles:
+    """Return kernels of landmarks, as features whose penalty is that of the kernel's own space."""
+    return single(np.exp(scale * (values[:, np.newaxis] - centres) ** 2) @ root)

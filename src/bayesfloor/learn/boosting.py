@@ -1,10 +1,13 @@
 """Gradient boosting over histograms, of categories as codes and gaps as gaps, for classes and numbers."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, boost
+from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, add_kept_trees, boost
+from bayesfloor.learn.later import Later, beside, of_rows
 from bayesfloor.learn.training_rows import Train, encoded, quantiles_of
 from bayesfloor.runtime.arrays import Bools, Floats
 
@@ -44,7 +47,11 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     train = train.first(max(FEWEST_ROWS, min(ROWS_OF_TREES // (n_rounds * n_scores), MOST_ROWS)))
     known, others, is_category = columns_to_boost(train, test)
     n, d = known.shape
-    bins = np.vstack([bins_of(known[:, j], others[:, j], bool(is_category[j])) for j in range(d)])
+    is_kept = isinstance(others, Later)
+    cuts = tuple(_cuts_of(known[:, j], bool(is_category[j])) for j in range(d))
+    bins = _bins_by(known, cuts, is_category)
+    if not is_kept:
+        bins = np.hstack([bins, _bins_by(others, cuts, is_category)])
     start = np.zeros(1)
     if train.n_classes:
         log_prior = np.log(train.prior)
@@ -53,16 +60,40 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     sizes = min(20, max(3, n // 50)), min(d, MOST_COLUMNS), min(n, MOST_SEEN)
     state = np.array([seed], np.uint64), np.arange(d)
     of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category
-    of_rows = train.y.astype(np.float64), train.weights, train.n_classes
+    of_targets = train.y.astype(np.float64), train.weights, train.n_classes
     n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, MOST_LEAVES))
+    kept = _places_for(n_rounds if is_kept else 0, n_scores, n_leaves)
     for first in range(0, n_rounds, ROUNDS_AT_ONCE):
         train.check()
         n_now = min(ROUNDS_AT_ONCE, n_rounds - first)
-        boost(*of_columns, *of_rows, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores)
-    found = scores[n:]
-    if train.n_classes:
-        found = softmax(found, axis=1) if n_scores > 1 else expit(np.column_stack([-found, found]))
-    return {"boosting": train.within(found, 0.0)}
+        now = [each[first : first + n_now] for each in kept]
+        boost(*of_columns, *of_targets, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores, *now)
+    found = _scores_by(_bins_by(others, cuts, is_category), is_category, start, *kept) if is_kept else scores[n:]
+    return {"boosting": train.within(_shares_of(found) if train.n_classes else found, 0.0)}
+
+
+def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[NDArray[Any], ...]:
+    """Return where trees are kept: columns, bins to the left, children and values of their nodes."""
+    shape = n_rounds, n_scores, 2 * n_leaves
+    return np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
+
+
+@of_rows
+def _scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees: NDArray[Any]) -> Floats:
+    """Return what trees that were kept add up to."""
+    if len(bins) != len(is_category):
+        raise ValueError(f"trees of {len(is_category)} columns are given {len(bins)}")
+    scores = np.tile(start, (bins.shape[1], 1))
+    add_kept_trees(bins, is_category, *trees, scores)
+    return scores
+
+
+@of_rows
+def _shares_of(scores: Floats) -> Floats:
+    """Return probabilities, from a score for each class, or from the log-odds of the second of two."""
+    if scores.shape[1] > 1:
+        return np.asarray(softmax(scores, axis=1))
+    return np.asarray(expit(np.column_stack([-scores, scores])))
 
 
 def columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools]:
@@ -82,37 +113,53 @@ def columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools]
     """
     table = train.table
     if table is None:
-        return train.X, test, np.zeros(test.shape[1], bool)
+        return train.X, test, np.zeros(train.X.shape[1], bool)
     pieces, is_category = [], []
     for column in range(table.train.shape[1]):
-        known, others = (side[:, column, np.newaxis] for side in (table.train, table.test))
+        known, others = (side[:, [column]] for side in (table.train, table.test))
         if not np.isfinite(known).any():
             continue  # an empty column
         is_coded = bool(table.is_category[column])
-        if is_coded and max(np.nanmax(known), np.nanmax(others, initial=0.0)) >= MOST_LEVELS:
+        if is_coded and np.nanmax(known) >= MOST_LEVELS:
             known, others = encoded(table, column, train)
             is_coded = False
         pieces.append((known, others))
         is_category += known.shape[1] * [is_coded]
     if not pieces:
-        return train.X, test, np.zeros(test.shape[1], bool)
-    known, others = (np.hstack(side) for side in zip(*pieces, strict=True))
+        return train.X, test, np.zeros(train.X.shape[1], bool)
+    known, others = (beside(*side) for side in zip(*pieces, strict=True))
     return known, others, np.array(is_category)
 
 
 def bins_of(known: Floats, others: Floats, is_category: bool) -> NDArray[np.uint8]:
     """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
-    values = np.concatenate([known, others])
-    is_gap = np.isnan(values)
-    if is_category:
-        return np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values).astype(np.uint8)
-    present = known[~is_gap[: len(known)]]
+    values = np.concatenate([known, others])[:, np.newaxis]
+    return _bins_by(values, (_cuts_of(known, is_category),), np.array([is_category]))[0]
+
+
+def _cuts_of(known: Floats, is_category: bool) -> Floats:
+    """Return where a column of numbers is cut into bins; nowhere where it holds codes."""
+    present = known[~np.isnan(known)]
     low, high = present.min(initial=np.inf), present.max(initial=-np.inf)
+    if is_category or not low < high:
+        return np.empty(0)
     if np.all((present == low) | (present == high)):  # which need no sorting
-        return np.where(is_gap, 0, 1 + (values >= high if low < high else 0)).astype(np.uint8)
+        return np.array([high])
     n_bins = max(FEWEST_BINS, min(len(known) // ROWS_OF_BIN, MOST_BINS))
     ordered = np.sort(present)
     cuts = np.unique(ordered)[1:]
-    if len(cuts) >= n_bins:
-        cuts = np.unique(quantiles_of(ordered, n_bins))
-    return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right")).astype(np.uint8)
+    return np.unique(quantiles_of(ordered, n_bins)) if len(cuts) >= n_bins else cuts
+
+
+@of_rows
+def _bins_by(rows: Floats, cuts: tuple[Floats, ...], is_category: Bools) -> NDArray[np.uint8]:
+    """Return the bin of each value, column by column."""
+    bins = np.empty(rows.shape[::-1], np.uint8)
+    for j, of_column in enumerate(cuts):
+        values = rows[:, j]
+        is_gap = np.isnan(values)
+        if is_category[j]:
+            bins[j] = np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values).astype(np.uint8)
+        else:
+            bins[j] = np.where(is_gap, 0, 1 + np.searchsorted(of_column, values, side="right")).astype(np.uint8)
+    return bins

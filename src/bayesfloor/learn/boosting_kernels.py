@@ -40,6 +40,10 @@ def boost(
     state,
     features,
     scores,
+    column_of,
+    left_of,
+    child_of,
+    value_of,
 ):
     """Add up trees, each grown leaf by leaf to the gradient of a loss: the log-loss of a class, or half a square.
 
@@ -65,6 +69,9 @@ def boost(
         The columns, in the order of the last draws: part of that state.
     scores : ndarray of shape (n_all, n_scores)
         Log-odds of the second of two classes, scores of each of several, or predictions; the trees are added to them.
+    column_of, left_of, child_of, value_of : ndarray of shape (n_rounds, n_scores, 2 * n_leaves)
+        Where trees are kept: the column of each node, -1 for a leaf; the bins to the left; the first of two children;
+        the value of a leaf. No rounds where none is kept.
     """
     n, n_scores = y.shape[0], scores.shape[1]
     probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
@@ -73,7 +80,7 @@ def boost(
     heaviest = 0.0
     for i in range(n):
         heaviest = max(heaviest, weight[i])
-    for _ in range(n_rounds):
+    for number in range(n_rounds):
         softmax_rows(scores, probability)
         draw_rows(n, state, seen)
         for k in range(n_scores):
@@ -99,7 +106,14 @@ def boost(
                 value[node_of[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
             if n_seen == n:
                 add_leaves(n_grown, work, value, scores, k)
-            add_tree(bins, is_category, work, value, scores, k, n if n_seen == n else 0)
+            add_tree(bins, is_category, work[11], work[12], work[13], value, scores, k, n if n_seen == n else 0)
+            if number < column_of.shape[0]:
+                for node in range(2 * n_grown - 1):
+                    column_of[number, k, node] = work[11][node]
+                    if work[11][node] >= 0:
+                        left_of[number, k, node], child_of[number, k, node] = work[12][node], work[13][node]
+                    else:
+                        value_of[number, k, node] = value[node]
 
 
 @kernel
@@ -207,15 +221,23 @@ def add_leaves(n_grown, work, value, scores, k):
 
 
 @kernel
-def add_tree(bins, is_category, work, value, scores, k, first):
+def add_tree(bins, is_category, split_column, split_left, child, value, scores, k, first):
     """Add the value of the leaf that each row is in to its score, from some row on."""
-    split_column, split_left, child = work[11:]
     for i in range(first, scores.shape[0]):
         node = 0
         while split_column[node] >= 0:
             j = split_column[node]
             node = child[node] + (0 if goes_left(split_left[node], bins[j, i], is_category[j]) else 1)
         scores[i, k] += value[node]
+
+
+@kernel
+def add_kept_trees(bins, is_category, column_of, left_of, child_of, value_of, scores):
+    """Add the values of trees that were kept to the scores of rows; parameters are those of `boost`."""
+    for number in range(column_of.shape[0]):
+        for k in range(column_of.shape[1]):
+            nodes = column_of[number, k], left_of[number, k], child_of[number, k]
+            add_tree(bins, is_category, nodes[0], nodes[1], nodes[2], value_of[number, k], scores, k, 0)
 
 
 @kernel

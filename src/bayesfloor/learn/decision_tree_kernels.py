@@ -153,6 +153,13 @@ def grow_trees(
     features,
     means,
     importance,
+    n_grown,
+    feature_of,
+    threshold_of,
+    child_of,
+    first_of,
+    last_of,
+    order_of,
 ):
     """Grow trees one after the other, and add up what their leaves say of the test rows.
 
@@ -183,6 +190,12 @@ def grow_trees(
         `min_rows` rows.
     importance : ndarray of shape (d,)
         Falls in squared error in nodes of twice `min_rows` rows are added here, as shares of each tree's.
+    n_grown : ndarray of shape (n_kept,)
+        Nodes of the trees. There are as many places as trees that are kept, or one that all are grown in.
+    feature_of, threshold_of, child_of, first_of, last_of : ndarray of shape (n_kept, n_nodes)
+        The feature of each node, -1 for a leaf; its cut; the left one of its children; where its rows begin and end.
+    order_of : ndarray of shape (n_kept, n) of uint32
+        The rows, in the order of leaves.
 
     Notes
     -----
@@ -193,15 +206,10 @@ def grow_trees(
     # One body, although it is long: each part of the loop over nodes would take a dozen of its arrays and counters.
     d, n = columns.shape
     n_targets = means.shape[2]
-    most = 2 * (n // min_leaf) + 3
-    feature = np.empty(most, np.int32)
-    threshold = np.empty(most, columns.dtype)
-    child = np.empty(most, np.int32)  # the left one of two
-    first = np.empty(most, np.int32)
-    last = np.empty(most, np.int32)
+    most = feature_of.shape[1]
     waiting_node = np.empty(most // 2 + 2, np.int32)
     waiting_constant = np.empty(most // 2 + 2, np.int32)
-    by_class, order = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    by_class = np.empty(n, np.uint32)
     order_by_class(codes, n_targets, by_class)
     aside = np.empty(n, np.uint32)
     values = np.empty(n, columns.dtype)
@@ -210,7 +218,10 @@ def grow_trees(
     ends = np.empty(n_targets, np.int64)
     sums = np.empty(n_targets)
     gains = np.empty(d)
-    for _ in range(n_trees):
+    for tree in range(n_trees):
+        place = tree % n_grown.shape[0]
+        feature, threshold, child = feature_of[place], threshold_of[place], child_of[place]
+        first, last, order = first_of[place], last_of[place], order_of[place]
         gains[:] = 0.0
         for i in range(n):
             order[i] = by_class[i]
@@ -321,6 +332,7 @@ def grow_trees(
                 waiting_node[n_waiting], waiting_constant[n_waiting] = n_nodes + side, n_constant
                 n_waiting += 1
             n_nodes += 2
+        n_grown[place] = n_nodes
         add_shares(gains, importance)
         add_means(
             test, feature, threshold, child, first, last, min_rows, codes, targets, weight, is_counted, order, means

@@ -4,6 +4,8 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.special import softmax
 
+from bayesfloor.learn.later import beside, of_rows, repeated
+from bayesfloor.learn.ridge import linear_targets
 from bayesfloor.learn.training_rows import Train, narrow, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -18,11 +20,17 @@ def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the prior, LDA, QDA and naive Bayes."""
     log_prior = np.log(train.prior)
     return train.asked_for({
-        "prior": lambda: np.tile(train.prior, (len(test), 1)),
+        "prior": lambda: repeated(test, train.prior),
         "LDA": lambda: linear_discriminant(*narrow(train, test)),
-        "QDA": lambda: softmax(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE)), axis=1),
-        "Gaussian naive Bayes": lambda: softmax(log_prior + _naive_scores(train, test), axis=1),
+        "QDA": lambda: shares_of(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE))),
+        "Gaussian naive Bayes": lambda: shares_of(log_prior + _naive_scores(train, test)),
     })  # fmt: skip
+
+
+@of_rows
+def shares_of(scores: Floats) -> Floats:
+    """Return probabilities from their logarithms, up to a term of each row."""
+    return np.asarray(softmax(scores, axis=1))
 
 
 def _naive_scores(train: Train, test: Floats) -> Floats:
@@ -31,8 +39,13 @@ def _naive_scores(train: Train, test: Floats) -> Floats:
     means = class_means(train)
     residuals = train.X - means[train.codes]
     variances = (train.one_hot.T @ residuals**2 + 1e-3 * n_features) / (counts + 1e-3 * n_features)[:, None]
-    scores = np.empty((len(test), train.n_classes))
-    for k in range(train.n_classes):
+    return _naive_densities(test, means, variances)
+
+
+@of_rows
+def _naive_densities(test: Floats, means: Floats, variances: Floats) -> Floats:
+    scores = np.empty((len(test), len(means)))
+    for k in range(len(means)):
         scores[:, k] = -0.5 * (((test - means[k]) ** 2) / variances[k] + np.log(variances[k])).sum(axis=1)
     return scores
 
@@ -48,14 +61,13 @@ def linear_discriminant(train: Train, test: Floats) -> Floats:
     """Return probabilities of Gaussian classes with a common covariance."""
     means = class_means(train)
     factor = _shrunken_factor(train.X - means[train.codes])
-    return softmax(_linear_scores(factor, means, test) + np.log(train.prior), axis=1)
+    return shares_of(_linear_scores(factor, means, test) + np.log(train.prior))
 
 
 def _linear_scores(factor: Floats, means: Floats, test: Floats) -> Floats:
     """Return log densities of Gaussians with a common covariance, up to a term of each row."""
     weights = linalg.cho_solve((factor, True), means.T)
-    scores: Floats = test @ weights - 0.5 * (means.T * weights).sum(axis=0)
-    return scores
+    return linear_targets(test, weights, -0.5 * (means.T * weights).sum(axis=0))
 
 
 def _shrunken_factor(residuals: Floats) -> Floats:
@@ -91,16 +103,21 @@ def _quadratic_scores(train: Train, test: Floats) -> Floats:
     means = class_means(train)
     residuals = train.X - means[train.codes]
     common = _shrunken_covariance(residuals)
-    scores = np.empty((len(test), train.n_classes))
+    scores = []
     for k, count in enumerate(train.counts):
         covariance = common
         if count > 2:
             share = count / (count + 0.5 * d + 2.0)
             covariance = share * _shrunken_covariance(residuals[train.codes == k]) + (1.0 - share) * common
-        factor = linalg.cholesky(covariance, lower=True)
-        rows = linalg.solve_triangular(factor, (test - means[k]).T, lower=True)
-        scores[:, k] = -0.5 * (rows**2).sum(axis=0) - np.log(np.diag(factor)).sum()
-    return scores
+        scores.append(_density(test, means[k], linalg.cholesky(covariance, lower=True)))
+    return beside(*scores)
+
+
+@of_rows
+def _density(test: Floats, mean: Floats, factor: Floats) -> Floats:
+    """Return log densities of a Gaussian, up to a constant, from its mean and the Cholesky factor of its covariance."""
+    rows = linalg.solve_triangular(factor, (test - mean).T, lower=True)
+    return np.asarray(-0.5 * (rows**2).sum(axis=0) - np.log(np.diag(factor)).sum())
 
 
 # --- several Gaussians in each class
@@ -129,7 +146,7 @@ def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generat
         of_class.append(np.full(len(means), k))
     factor = _shrunken_factor(residuals)
     log_share = np.log(np.maximum(np.concatenate(shares), 1e-300))
-    responsibility = softmax(_linear_scores(factor, np.concatenate(centres), test) + log_share, axis=1)
+    responsibility = shares_of(_linear_scores(factor, np.concatenate(centres), test) + log_share)
     return responsibility @ np.eye(train.n_classes)[np.concatenate(of_class)]
 
 
@@ -187,4 +204,4 @@ def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
         loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 3e-6, "gtol": 1e-5}
     )
     coefficients = found.x.reshape(start.shape)
-    return softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)
+    return shares_of(linear_targets(test, coefficients[:-1], coefficients[-1]))

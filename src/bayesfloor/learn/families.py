@@ -38,6 +38,7 @@ from bayesfloor.learn.additive import additive, linear
 from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian, logistic
 from bayesfloor.learn.interactions import pairs, triples
+from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.local_families import (
     N_NEIGHBORS,
     NARROW,
@@ -52,7 +53,7 @@ from bayesfloor.learn.local_families import (
 from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train, as_given, share_a_unit
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 
 Family = Callable[[Train, Floats, int], dict[str, Floats]]
 
@@ -161,11 +162,17 @@ def family_of(name: str, estimator: Any) -> Family:
         train = train if is_weighted else train.drawn_by_weight()
         # which may change its rows, as StandardScaler(copy=False) does
         fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
-        if not train.n_classes:
-            predicted = fitted.predict(as_given(test, train.given_columns))
-            return {name: np.asarray(predicted, np.float64).reshape(len(test))}
-        probability = np.zeros((len(test), train.n_classes))
-        probability[:, fitted.classes_] = fitted.predict_proba(as_given(test, train.given_columns))
-        return {name: probability}
+        return {name: _predicted_by(test, fitted, train.given_columns, train.n_classes)}
 
     return learn
+
+
+@of_rows
+def _predicted_by(test: Floats, fitted: Any, given_columns: Ints | None, n_classes: int) -> Floats:
+    """Return what an estimator predicts."""
+    rows = as_given(test, given_columns)
+    if not n_classes:
+        return np.asarray(fitted.predict(rows), np.float64).reshape(len(test))
+    probability = np.zeros((len(test), n_classes))
+    probability[:, fitted.classes_] = fitted.predict_proba(rows)
+    return probability

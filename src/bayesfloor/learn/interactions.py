@@ -9,10 +9,11 @@ product of bins and classes, each but one. Its z-score is (I - dof) / sqrt(2 dof
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.discriminants import shares_of
 from bayesfloor.learn.interaction_kernels import pair_counts, pair_information, triple_information
+from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -108,18 +109,25 @@ def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 def quartile_bins(X: Floats, test: Floats) -> Bins:
     """Cut each feature at its quartiles; one of few values has a bin for each."""
-    columns, others = np.ascontiguousarray(X.T), np.ascontiguousarray(test.T)
-    ordered = np.sort(columns, axis=1)
+    ordered = np.sort(np.ascontiguousarray(X.T), axis=1)
     n_values = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1)
     quartiles = quantiles_of(ordered, N_BINS)
-    bins = Bins(np.empty(columns.shape, np.int64), np.empty(others.shape, np.int64), np.empty(len(columns), np.int64))
+    of_columns = []
     for j, cuts in enumerate(quartiles):
         cuts = np.unique(ordered[j])[:-1] if n_values[j] <= N_BINS else np.unique(cuts)
         if len(cuts) and cuts[-1] == ordered[j, -1]:
             cuts = cuts[:-1]  # no row is above
-        bins.train[j], bins.test[j] = np.searchsorted(cuts, columns[j]), np.searchsorted(cuts, others[j])
-        bins.n_bins[j] = len(cuts) + 1
-    return bins
+        of_columns.append(cuts)
+    known, others = (_bins_between(side, tuple(of_columns)) for side in (X, test))
+    return Bins(known, others, np.array([len(cuts) + 1 for cuts in of_columns]))
+
+
+@of_rows
+def _bins_between(rows: Floats, cuts: tuple[Floats, ...]) -> Ints:
+    """Return the bin of each row, feature by feature."""
+    columns = np.ascontiguousarray(rows.T)
+    found = [np.searchsorted(of_column, column) for of_column, column in zip(cuts, columns, strict=True)]
+    return np.array(found, np.int64).reshape(columns.shape)
 
 
 def single_scores(bins: Bins, train: Train) -> Floats:
@@ -177,8 +185,14 @@ def halves(X: Floats, test: Floats) -> tuple[Bins, Ints]:
     upper = np.greater(X, cut)
     share = upper.mean(axis=0)
     features = np.flatnonzero((share >= SMALLEST_HALF) & (share <= 1.0 - SMALLEST_HALF))
-    known, others = upper[:, features].T.astype(np.int64), np.greater(test, cut)[:, features].T.astype(np.int64)
+    known, others = (_upper_half(side, cut, features) for side in (X, test))
     return Bins(known, others, np.full(len(features), 2)), features
+
+
+@of_rows
+def _upper_half(rows: Floats, cut: Floats, features: Ints) -> Ints:
+    """Tell which rows are above the cuts of features: 1 for those."""
+    return np.greater(rows, cut)[:, features].T.astype(np.int64)
 
 
 def triple_scores(bins: Bins, train: Train) -> Floats:
@@ -244,17 +258,30 @@ def _with_columns(train: Train, test: Floats, used: Ints) -> tuple[Train, Floats
 
 def _product_of_tables(bins: Bins, sets: Ints, train: Train) -> Floats:
     """Return naive Bayes with one table of the classes' shares for each set of features."""
-    log_p = np.tile(np.log(train.prior), (bins.test.shape[1], 1))
+    tables = []
     for features in sets:
-        cells, others, n_cells = np.zeros(len(train.codes), np.int64), np.zeros(len(log_p), np.int64), 1
-        for feature in features:
-            n_bins = int(bins.n_bins[feature])
-            cells, others = cells * n_bins + bins.train[feature], others * n_bins + bins.test[feature]
-            n_cells *= n_bins
+        cells, n_cells = _cells(bins.train, features, bins.n_bins), int(np.prod(bins.n_bins[features]))
         counts = np.bincount(cells * train.n_classes + train.codes, minlength=n_cells * train.n_classes)
         table = counts.reshape(n_cells, train.n_classes) + PRIOR_ROWS * train.prior
-        log_p += np.log(table / table.sum(axis=1, keepdims=True) / train.prior)[others]
-    return softmax(log_p, axis=1)
+        tables.append(np.log(table / table.sum(axis=1, keepdims=True) / train.prior))
+    return shares_of(_sum_of_cells(bins.test, sets, bins.n_bins, tuple(tables), np.log(train.prior)))
+
+
+def _cells(bins: Ints, features: Ints, n_bins: Ints) -> Ints:
+    """Return the cell of each row in the table of some features."""
+    cells = np.zeros(bins.shape[1], np.int64)
+    for feature in features:
+        cells = cells * int(n_bins[feature]) + bins[feature]
+    return cells
+
+
+@of_rows
+def _sum_of_cells(bins: Ints, sets: Ints, n_bins: Ints, tables: tuple[Floats, ...], start: Floats) -> Floats:
+    """Add up what the cell of each set of features says."""
+    log_p = np.tile(start, (bins.shape[1], 1))
+    for features, table in zip(sets, tables, strict=True):
+        log_p += table[_cells(bins, features, n_bins)]
+    return log_p
 
 
 def _z_scores(statistic: Floats, dof: Ints) -> Floats:

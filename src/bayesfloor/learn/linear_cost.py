@@ -13,6 +13,7 @@ a random sample::
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,10 @@ from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_tab
 from bayesfloor.learn.discriminants import gaussian, logistic
 from bayesfloor.learn.families import CLASS_LEARNERS, Family
 from bayesfloor.learn.landmarks.efforts import EFFORTS
+from bayesfloor.learn.landmarks.feature_map import FeatureMap
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
+from bayesfloor.learn.landmarks.local_rows import LocalRows
+from bayesfloor.learn.later import as_kind, of_rows, repeated
 from bayesfloor.learn.nearest import near_learners
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
 from bayesfloor.learn.ridge import kernel_ridge
@@ -70,7 +74,7 @@ def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         if not train.wants(*names):
             continue
         some = train.first(n_rows)
-        sample, others = narrow(some._replace(X=some.X.astype(np.float64)), test.astype(np.float64))
+        sample, others = narrow(some._replace(X=some.X.astype(np.float64)), as_kind(test, "float64"))
         train.check()
         found |= family(sample, others, seed)
     return found
@@ -115,7 +119,7 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
     is_scaled = train.wants(*means, *ridges, "landmark ridge")
     if not (is_scaled or train.wants("deep trees")):
         return found
-    grown = _grow(train, test if train.wants("deep trees") else test[:0], n_trees, seed)
+    grown = _grow(train, test if train.wants("deep trees") else train.X[:0], n_trees, seed)
     found = train.asked_for({"deep trees": lambda: grown.deep}) | found
     if not is_scaled:
         return found
@@ -157,33 +161,57 @@ def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
 
     A value between two others gets the rank of the nearer one.
     """
-    columns = np.empty(X.shape[::-1], np.uint16)
-    others = np.empty(test.shape, np.uint16)
+    columns, cuts = np.empty(X.shape[::-1], np.uint16), []
     for j in range(X.shape[1]):
         known = np.unique(X[:, j])
         if len(known) > MOST_RANKS:
             known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
-        middles = known[:-1] + (known[1:] - known[:-1]) / 2
-        columns[j], others[:, j] = np.searchsorted(middles, X[:, j]), np.searchsorted(middles, test[:, j])
-    return columns, others
+        cuts.append(known[:-1] + (known[1:] - known[:-1]) / 2)
+        columns[j] = np.searchsorted(cuts[j], X[:, j])
+    return columns, _ranks_between(test, tuple(cuts))
+
+
+@of_rows
+def _ranks_between(test: Floats, cuts: tuple[Floats, ...]) -> Ranks:
+    """Return the ranks of the values of rows, from what lies between two ranks."""
+    ranks = np.empty(test.shape, np.uint16)
+    for j, of_column in enumerate(cuts):
+        ranks[:, j] = np.searchsorted(of_column, test[:, j])
+    return ranks
 
 
 def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
     if not train.wants("landmark model"):
         return {}
-    train, effort, pool = train.first(LANDMARK_ROWS), EFFORTS["default"], WorkerPool(1)
+    train, effort = train.first(LANDMARK_ROWS), EFFORTS["default"]
     classes, codes = np.unique(train.codes, return_inverse=True)
-    probability = np.tile(train.prior, (len(test), 1))
-    if len(classes) > 1:
-        train.check()
-        rows = order_rows(np.ascontiguousarray(train.X, np.float64), codes, train.weights, seed, None, effort)
-        model = fit_model(rows, len(classes), effort, seed, pool)
-        others = np.ascontiguousarray(test, np.float64)
-        scores = scores_of(others, model.feature_map, model.coefficients, model.local, pool)
-        probability = np.zeros((len(test), train.n_classes))
-        probability[:, classes] = probabilities_of(scores)
-    return {"landmark model": probability}
+    if len(classes) < 2:
+        return {"landmark model": repeated(test, train.prior)}
+    train.check()
+    rows = order_rows(np.ascontiguousarray(train.X, np.float64), codes, train.weights, seed, None, effort)
+    model = fit_model(rows, len(classes), effort, seed, WorkerPool(1))
+    local = None if model.local is None else model.local.to_dict()
+    shares = _landmark_shares(test, model.feature_map.to_dict(), model.coefficients, local, classes, train.n_classes)
+    return {"landmark model": shares}
+
+
+@of_rows
+def _landmark_shares(
+    test: Floats,
+    features: dict[str, Any],
+    coefficients: NDArray[np.float32],
+    local: dict[str, Any] | None,
+    classes: NDArray[Any],
+    n_classes: int,
+) -> Floats:
+    """Return the probabilities of a landmark model; 0 for classes that it has not seen."""
+    nearby = None if local is None else LocalRows(**local)
+    points = np.ascontiguousarray(test, np.float64)
+    scores = scores_of(points, FeatureMap(**features), coefficients, nearby, WorkerPool(1))
+    probability = np.zeros((len(test), n_classes))
+    probability[:, classes] = probabilities_of(scores)
+    return probability
 
 
 #: Families for many rows.

@@ -75,7 +75,7 @@ def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     if not train.wants(of_kernel, of_mean, of_ridge):
         return {}
     found = {}
-    points, others = components(train.X, test, np.broadcast_to(train.spread, test.shape[1]))
+    points, others = components(train.X, test, np.broadcast_to(train.spread, train.X.shape[1]))
     in_unit = train._replace(X=points, table=None)
     if train.wants(of_kernel):
         width, n_landmarks = (NARROW[1], MANY_LANDMARKS) if train.n_classes else (NUMBER_WIDTHS[1], N_LANDMARKS)
@@ -90,7 +90,7 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     of_mean, of_ridge, of_kernel = "15 neighbours, scaled", "local ridge, scaled", "kernel ridge, scaled"
     n_trees, found = n_trees_for(train), {}
     if train.wants(*of_trees, of_mean, of_ridge, of_kernel):
-        grown = grow_ensemble(train, test if train.wants(*of_trees) else test[:0], seed, n_trees)
+        grown = grow_ensemble(train, test if train.wants(*of_trees) else train.X[:0], seed, n_trees)
         predicted = zip(of_trees, (grown.shallow, grown.deep), strict=True)
         found = {name: mean for name, mean in predicted if train.wants(name)}
         used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])

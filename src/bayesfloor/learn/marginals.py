@@ -3,11 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, softmax, xlogy
+from scipy.special import ndtri, xlogy
 
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
-from bayesfloor.learn.discriminants import fit_logistic, linear_discriminant
+from bayesfloor.learn.discriminants import fit_logistic, linear_discriminant, shares_of
+from bayesfloor.learn.later import beside, of_rows, repeated
 from bayesfloor.learn.training_rows import Codes, Train, narrow, quantiles_of, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -17,6 +18,8 @@ N_BINS = 12
 FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
 #: Names say so much of the classes, as a z-score, and neighbouring ones differ by this share of what distant ones do.
 NAMES_Z, NEIGHBOURS_SHARE = 2.0, 0.6
+#: What stands for a gap among the values of a column: no number that is read is as large.
+GAP = np.finfo(np.float64).max
 #: Most indicators of values in the logistic regression.
 MOST_INDICATORS = 600
 #: Trees of shares, fewest rows in their leaves, and most of their features that are shares of the classes.
@@ -27,39 +30,58 @@ def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return naive Bayes of histograms, and LDA of normal scores."""
     if not train.wants("histogram naive Bayes", "LDA of ranks"):
         return {}
-    columns, others = np.ascontiguousarray(train.X.T), np.ascontiguousarray(test.T)
+    columns = np.ascontiguousarray(train.X.T)
     ordered = np.sort(columns, axis=1)
     return train.asked_for({
-        "histogram naive Bayes": lambda: softmax(_scores_of_bins(columns, others, ordered, train), axis=1),
-        "LDA of ranks": lambda: linear_discriminant(*narrow(*_normal_scores(columns, others, ordered, train))),
+        "histogram naive Bayes": lambda: shares_of(_scores_of_bins(columns, test, ordered, train)),
+        "LDA of ranks": lambda: linear_discriminant(*narrow(*_normal_scores(columns, test, ordered, train))),
     })  # fmt: skip
 
 
-def _scores_of_bins(columns: Floats, others: Floats, ordered: Floats, train: Train) -> Floats:
+def _scores_of_bins(columns: Floats, test: Floats, ordered: Floats, train: Train) -> Floats:
     """Return logarithms of the classes' probabilities, up to a term of each row, by the bin of each feature."""
-    log_p = np.tile(np.log(train.prior), (others.shape[1], 1))
-    for column, of_test, cuts in zip(columns, others, quantile_cuts(ordered), strict=True):
-        table = log_ratios(np.searchsorted(cuts, column), len(cuts) + 1, train)
-        log_p += table[np.searchsorted(cuts, of_test)]
+    cuts = tuple(quantile_cuts(ordered))
+    tables = tuple(
+        log_ratios(np.searchsorted(of_column, column), len(of_column) + 1, train)
+        for column, of_column in zip(columns, cuts, strict=True)
+    )
+    return _sum_of_bins(test, cuts, tables, np.log(train.prior))
+
+
+@of_rows
+def _sum_of_bins(test: Floats, cuts: tuple[Floats, ...], tables: tuple[Floats, ...], start: Floats) -> Floats:
+    """Add up what the bin of each feature says."""
+    log_p = np.tile(start, (len(test), 1))
+    for column, of_column, table in zip(np.ascontiguousarray(test.T), cuts, tables, strict=True):
+        log_p += table[np.searchsorted(of_column, column)]
     return log_p
 
 
-def _normal_scores(columns: Floats, others: Floats, ordered: Floats, train: Train) -> tuple[Train, Floats]:
+def _normal_scores(columns: Floats, test: Floats, ordered: Floats, train: Train) -> tuple[Train, Floats]:
     """Return features whose ranks are those of normal variables."""
     n = columns.shape[1]
-    scores_train, scores_test = np.empty_like(columns), np.empty_like(others)
+    values, scores = [], []
     ranks = ndtri((np.arange(n) + 0.5) / n)
-    for j in range(len(columns)):
-        first = np.flatnonzero(np.concatenate([[True], ordered[j, 1:] > ordered[j, :-1]]))
+    for line in ordered:
+        first = np.flatnonzero(np.concatenate([[True], line[1:] > line[:-1]]))
         if len(first) <= 2:  # scores of two values are those values, standardised
-            scores_train[j], scores_test[j] = columns[j], others[j]
-            continue
+            first = first[:0]
         count = np.diff(first, append=n)
-        middle = ranks[np.minimum(first + count // 2, n - 1)]
-        scores_train[j] = np.interp(columns[j], ordered[j, first], middle)
-        scores_test[j] = np.interp(others[j], ordered[j, first], middle)
-    points, rest = standardised(scores_train.T, scores_test.T)
+        values.append(line[first])
+        scores.append(ranks[np.minimum(first + count // 2, n - 1)])
+    known, others = (_interpolated(rows, tuple(values), tuple(scores)) for rows in (columns.T, test))
+    points, rest = standardised(known, others)
     return Train(points, train.codes, train.n_classes), rest
+
+
+@of_rows
+def _interpolated(rows: Floats, values: tuple[Floats, ...], scores: tuple[Floats, ...]) -> Floats:
+    """Return the score of each value, from those of known ones; columns without any stay as they are."""
+    columns = np.array(rows.T, order="C")
+    for j, known in enumerate(values):
+        if len(known):
+            columns[j] = np.interp(columns[j], known, scores[j])
+    return columns.T
 
 
 def quantile_cuts(ordered: Floats) -> list[Floats]:
@@ -116,7 +138,7 @@ def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     if train.table is None:
         columns = [column for column in columns if column.score > 0]
         if not columns:
-            prior = np.tile(train.prior, (len(test), 1))
+            prior = repeated(test, train.prior)
             return train.asked_for(dict.fromkeys(names, lambda: prior))
     by_score = sorted(columns, key=lambda column: -column.score)
     return train.asked_for({
@@ -128,10 +150,17 @@ def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 def _naive_bayes_of_values(columns: list[Values], train: Train, test: Floats) -> Floats:
     """Return naive Bayes of values; one that no training row has says nothing."""
-    log_p = np.tile(np.log(train.prior), (len(test), 1))
+    log_p = repeated(test, np.log(train.prior))
     for column in columns:
-        log_p += np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])[column.test]
-    return softmax(log_p, axis=1)
+        table = np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])
+        log_p = _with_line_of(log_p, column.test, table)
+    return shares_of(log_p)
+
+
+@of_rows
+def _with_line_of(log_p: Floats, places: Ints, table: Floats) -> Floats:
+    """Add the line of a table that each row has."""
+    return log_p + table[places]
 
 
 def _trees_of_shares(columns: list[Values], train: Train, test: Floats, seed: int) -> Floats:
@@ -143,11 +172,16 @@ def _trees_of_shares(columns: list[Values], train: Train, test: Floats, seed: in
 
 def _values_of(known: Floats, others: Floats, train: Train) -> Values:
     """Number the values of a column; a gap is a value as well."""
-    known, others = (np.where(np.isnan(side), np.inf, side) for side in (known, others))
-    values, numbers = np.unique(known, return_inverse=True)
+    values, numbers = np.unique(np.where(np.isnan(known), GAP, known), return_inverse=True)
+    return Values(numbers, _places_among(others, values), len(values), _score_of_names(numbers, train))
+
+
+@of_rows
+def _places_among(others: Floats, values: Floats) -> Ints:
+    """Return the number of each value among known ones, which are sorted, and how many there are for any other."""
+    others = np.where(np.isnan(others), GAP, others)
     place = np.minimum(np.searchsorted(values, others), len(values) - 1)
-    place = np.where(values[place] == others, place, len(values))
-    return Values(numbers, place, len(values), _score_of_names(numbers, train))
+    return np.where(values[place] == others, place, len(values))
 
 
 def _score_of_names(numbers: Ints, train: Train) -> float:
@@ -177,13 +211,19 @@ def _logistic_of_values(columns: list[Values], train: Train, test: Floats) -> Fl
     widths = np.cumsum([column.n_values for column in columns])
     taken = columns[: int((widths <= MOST_INDICATORS).sum())]
     known = [np.eye(column.n_values)[column.train] for column in taken]
-    others = [np.eye(column.n_values + 1)[column.test, :-1] for column in taken]
-    return fit_logistic(np.hstack([train.X, *known]), train, np.hstack([test, *others]))
+    others = [_indicators(column.test, column.n_values) for column in taken]
+    return fit_logistic(np.hstack([train.X, *known]), train, beside(test, *others))
+
+
+@of_rows
+def _indicators(places: Ints, n_values: int) -> Floats:
+    """Return a column of 0 and 1 for each value; none of them for one that is not known."""
+    return np.eye(n_values + 1)[places, :-1]
 
 
 def _with_values(columns: list[Values], train: Train, test: Floats) -> Codes:
     """Return the features and, as categories beside them, the columns whose values say most."""
     taken = columns[: MOST_SHARES // len(classes_to_encode(train.codes, train.n_classes))]
-    known, others = ([column[side] for column in taken] for side in (0, 1))
+    known, others = [column.train for column in taken], [column.test for column in taken]
     is_category = np.arange(train.X.shape[1] + len(taken)) >= train.X.shape[1]
-    return Codes(np.column_stack([train.X, *known]), np.column_stack([test, *others]), is_category)
+    return Codes(beside(train.X, *known), beside(test, *others), is_category)

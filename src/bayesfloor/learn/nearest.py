@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.nearest_kernels import fit_nearest, keep_nearest
-from bayesfloor.learn.training_rows import Train, never_stop, single, typical_distance
+from bayesfloor.learn.training_rows import Singles, Train, never_stop, single, typical_distance
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Width of local ridge regression, as a share of the median distance, and its penalty.
@@ -22,6 +23,7 @@ LOCAL_SAMPLE, LOCAL_BLOCK = 500, 1024
 NEAR_TESTS, NEAR_ROWS = 256, 2048
 
 
+@of_rows
 def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[], None] = never_stop) -> Ints:
     """Return the numbers of the k nearest rows of X for each test row, the nearest first; `check` as in `Train`."""
     k = min(k, len(X))
@@ -52,13 +54,18 @@ def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
     -------
     ndarray of shape (n_test, n_classes), or (n_test,) for numbers
     """
-    weight = np.ones(nearest.shape) if train.weight is None else train.weight[nearest]
+    return _mean_target(nearest, train.y, train.weight, train.prior, train.n_classes > 0)
+
+
+@of_rows
+def _mean_target(nearest: Ints, y: NDArray[Any], weights: Floats | None, prior: Floats, are_classes: bool) -> Floats:
+    weight = np.ones(nearest.shape) if weights is None else weights[nearest]
     mass = 1.0 + weight.sum(axis=1)
-    if not train.n_classes:
-        return (train.prior[0] + np.einsum("ij,ij->i", weight, train.y[nearest])) / mass
-    totals, numbers = np.tile(train.prior, (len(nearest), 1)), np.arange(len(nearest))
+    if not are_classes:
+        return (prior[0] + np.einsum("ij,ij->i", weight, y[nearest])) / mass
+    totals, numbers = np.tile(prior, (len(nearest), 1)), np.arange(len(nearest))
     for column, rows in enumerate(nearest.T):
-        totals[numbers, train.y[rows]] += weight[:, column]
+        totals[numbers, y[rows]] += weight[:, column]
     return totals / mass[:, np.newaxis]
 
 
@@ -89,10 +96,11 @@ def near_learners(
     n_nearest = max([0, *means.values(), *(n_local for _ in ridges)])
     if not n_nearest:
         return {}
-    nearest = nearest_rows(train.X, test, n_nearest, train.check)
-    found = {name: mean_of_nearest(train, nearest[:, :k]) for name, k in means.items()}
+    nearest = nearest_rows(single(train.X), test, n_nearest, check=train.check)
+    n_nearest = min(n_nearest, len(train.X))
+    found = {name: mean_of_nearest(train, nearest[:, 0 : min(k, n_nearest)]) for name, k in means.items()}
     for name, (width, penalty) in ridges.items():
-        found[name] = local_ridge(train, test, nearest[:, :n_local], width, penalty)
+        found[name] = local_ridge(train, test, nearest[:, 0 : min(n_local, n_nearest)], width, penalty)
     return found
 
 
@@ -119,13 +127,32 @@ def local_ridge(
     -------
     ndarray of shape (n_test, n_classes), or (n_test,) for numbers
     """
-    known, others, nearest = single(train.X), single(test), np.ascontiguousarray(nearest)
-    scale = np.float32(-0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE])))
+    known = single(train.X)
+    scale = -0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE]))
     prior = train.prior.astype(np.float32)
     targets, penalties = train.targets(kind=np.float32) - prior, penalty / np.maximum(train.weights, LIGHTEST)
+    predicted = _fitted_nearby(test, nearest, known, scale, single(penalties), targets, prior, check=train.check)
+    return train.within(predicted, LEAST)
+
+
+@of_rows
+def _fitted_nearby(
+    test: NDArray[Any],
+    nearest: Ints,
+    known: Singles,
+    scale: float,
+    penalties: Singles,
+    targets: Singles,
+    prior: Singles,
+    check: Callable[[], None] = never_stop,
+) -> Floats:
+    """Return kernel ridge regression of the nearest rows of each test row."""
+    others, nearest = single(test), np.ascontiguousarray(nearest)
+    if others.shape[1] != known.shape[1] or nearest.max(initial=0) >= len(known):
+        raise ValueError("nearest rows are looked for among other rows than these")
     predicted = np.empty((len(test), len(prior)), np.float32)
     for first in range(0, len(test), LOCAL_BLOCK):
-        train.check()
+        check()
         rows = slice(first, first + LOCAL_BLOCK)
-        fit_nearest(known, others[rows], nearest[rows], scale, single(penalties), targets, predicted[rows])
-    return train.within(np.asarray(predicted + prior, np.float64), LEAST)
+        fit_nearest(known, others[rows], nearest[rows], np.float32(scale), penalties, targets, predicted[rows])
+    return np.asarray(predicted + prior, np.float64)

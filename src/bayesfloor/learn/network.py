@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import softmax
 
+from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.network_kernels import KEPT, KEPT_OF_SQUARES, pass_over
 from bayesfloor.learn.training_rows import Singles, Train
 from bayesfloor.runtime.arrays import Floats
@@ -37,8 +38,15 @@ def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         return {}
     low, high = train.X.min(axis=0), train.X.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
-    rows, others = ((side - low) / width for side in (train.X, np.clip(test, low - width, high + width)))
-    return {"network": _train_network(rows.astype(np.float32), train, others.astype(np.float32), seed)}
+    rows, others = (_between_0_and_1(side, low, high, width) for side in (train.X, test))
+    parameters, sizes = _train_network(rows, train, seed)
+    return {"network": _network_shares(others, parameters, sizes)}
+
+
+@of_rows
+def _between_0_and_1(rows: Floats, low: Floats, high: Floats, width: Floats) -> Singles:
+    """Scale columns by the range of the training rows, and hold other rows near it."""
+    return ((np.clip(rows, low - width, high + width) - low) / width).astype(np.float32)
 
 
 def n_epochs(n_columns: int) -> int:
@@ -46,8 +54,8 @@ def n_epochs(n_columns: int) -> int:
     return max(FEWEST_EPOCHS, min(MOST_EPOCHS, COLUMNS_SEEN // n_columns))
 
 
-def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> Floats:
-    """Fit the network to rows and return probabilities of others."""
+def _train_network(rows: Singles, train: Train, seed: int) -> tuple[Singles, tuple[int, ...]]:
+    """Fit the network to rows and return its weights, in one array, and the sizes of its layers."""
     rng = np.random.default_rng(seed)
     n, d = rows.shape
     n_units = N_UNITS if d <= MANY_COLUMNS else N_OF_MANY
@@ -67,7 +75,13 @@ def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> F
         train.check()
         order = rng.permutation(n)
         pass_over(rows[order], train.codes[order], of_epoch, n_units, train.n_classes, parameters, mean, square)
-    return softmax(_scores(others, layers).astype(np.float64), axis=1)
+    return parameters, sizes
+
+
+@of_rows
+def _network_shares(rows: Singles, parameters: Singles, sizes: tuple[int, ...]) -> Floats:
+    """Return the probabilities of the classes."""
+    return np.asarray(softmax(_scores(rows, _layers_of(parameters, sizes)).astype(np.float64), axis=1))
 
 
 def _layers_of(flat: Singles, sizes: tuple[int, ...]) -> list[Singles]:

@@ -16,6 +16,7 @@ from scipy import linalg
 from scipy.linalg.blas import dsyrk
 
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
+from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances
 from bayesfloor.runtime.arrays import Floats
 
@@ -64,7 +65,13 @@ class RidgeFit(NamedTuple):
 
     def predict(self, features: NDArray[Any]) -> Floats:
         """Return the targets of rows, from their features."""
-        return features @ self.coefficients + self.offset
+        return linear_targets(features, self.coefficients, self.offset)
+
+
+@of_rows
+def linear_targets(features: NDArray[Any], coefficients: Floats, offset: Floats) -> Floats:
+    """Return the targets of rows, from their features."""
+    return features @ coefficients + offset
 
 
 def fit_ridge(features: NDArray[np.floating], train: Train) -> RidgeFit:
@@ -265,17 +272,23 @@ class LandmarkFit(NamedTuple):
 
     def predict(self, points: NDArray[Any]) -> Floats:
         """Return the targets of points in the space of the landmarks."""
-        found = np.empty((len(points), len(self.fit.offset)))
-        for first in range(0, len(points), BLOCK):
-            block = slice(first, first + BLOCK)
-            distances = squared_distances(single(points[block]), self.landmarks)
-            found[block] = self.fit.predict(gaussian_kernel(distances, self.scale))
-        return found
+        return _kernel_targets(points, self.landmarks, self.scale, self.fit.coefficients, self.fit.offset)
 
     def gradients(self, points: NDArray[Any]) -> Floats:
         """Return the gradients of the first target at points."""
         kernels = gaussian_kernel(squared_distances(single(points), self.landmarks), self.scale)
         return gaussian_slopes(points, self.landmarks, kernels * self.fit.coefficients[:, 0], self.scale)
+
+
+@of_rows
+def _kernel_targets(points: NDArray[Any], landmarks: Singles, scale: float, solution: Floats, offset: Floats) -> Floats:
+    """Return the targets of points, from their kernels."""
+    found = np.empty((len(points), len(offset)))
+    for first in range(0, len(points), BLOCK):
+        block = slice(first, first + BLOCK)
+        distances = squared_distances(single(points[block]), landmarks)
+        found[block] = gaussian_kernel(distances, scale) @ solution + offset
+    return found
 
 
 def gaussian_kernel(distances: Singles, scale: float) -> Singles:

@@ -16,6 +16,7 @@ from bayesfloor.data.target_encoding import (
     out_of_fold_shares,
     value_means,
 )
+from bayesfloor.learn.later import of_rows, repeated
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Features above which a covariance matrix of all of them takes too long.
@@ -169,7 +170,7 @@ class Train(NamedTuple):
 
     def within(self, predicted: NDArray[Any], least: float) -> Floats:
         """Return regressions as predictions: probabilities of at least so much, or a single column as it is."""
-        return np.clip(predicted, least, None) if self.n_classes else predicted[:, 0]
+        return within(predicted, least, self.n_classes > 0)
 
 
 def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
@@ -184,14 +185,20 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
     X -= centre
     spread = np.sqrt((X * X).sum(axis=0) / len(X))
     scale = np.where(spread > 1e-12, 1.0 / np.maximum(spread, 1e-12), 0.0)
+    X *= scale
+    return X, _scaled_alike(test, largest, centre, scale)
+
+
+@of_rows
+def _scaled_alike(test: Floats, largest: Floats, centre: Floats, scale: Floats) -> Floats:
+    """Scale test rows as training rows were."""
     with np.errstate(over="ignore"):  # what overflows is held back as well
         others = test / largest
         np.clip(others, -1e300, 1e300, out=others)
         others -= centre
         others *= scale
         np.clip(others, -FARTHEST, FARTHEST, out=others)
-    X *= scale
-    return X, others
+    return others
 
 
 def as_given(X: Floats, given_columns: Ints | None) -> Floats:
@@ -213,11 +220,21 @@ def relative_spread(X: Floats) -> Floats:
     return spread / max(float(spread.max(initial=0.0)), 1e-300)
 
 
+@of_rows
+def within(predicted: NDArray[Any], least: float, are_classes: bool) -> Floats:
+    """Return regressions as predictions: probabilities of at least so much, or a single column as it is."""
+    return np.clip(predicted, least, None) if are_classes else predicted[:, 0]
+
+
 def safe(probability: Floats, train: Train) -> Floats:
     """Mix in a little of the prior, so that no class is ruled out."""
-    share = 1.0 / (len(train.y) + 1.0)
+    return _mixed(probability, 1.0 / (len(train.y) + 1.0), train.prior)
+
+
+@of_rows
+def _mixed(probability: Floats, share: float, prior: Floats) -> Floats:
     total = probability.sum(axis=1, keepdims=True)
-    return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * train.prior
+    return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * prior
 
 
 def narrow(
@@ -242,7 +259,7 @@ def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
         X, test, scale = X @ signs, test @ signs, np.ones(N_COMBINATIONS)
     scale, kept = scale.astype(np.float32), scale > 0
     if not kept.any():
-        return np.zeros((len(X), 1), np.float32), np.zeros((len(test), 1), np.float32)
+        return np.zeros((len(X), 1), np.float32), repeated(test, np.zeros(1, np.float32))
     sample = X[:COMPONENT_ROWS, kept].astype(np.float32) * scale[kept]
     centre = sample.mean(axis=0)
     sample -= centre
@@ -252,8 +269,14 @@ def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
     axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
     axes *= scale[kept, np.newaxis]
     shift = centre @ (axes / scale[kept, np.newaxis])
-    known, others = (rows[:, kept].astype(np.float32, copy=False) @ axes - shift for rows in (X, test))
+    known, others = (_along(rows, kept, axes, shift) for rows in (X, test))
     return known, others
+
+
+@of_rows
+def _along(rows: NDArray[Any], kept: Bools, axes: Singles, shift: Singles) -> NDArray[Any]:
+    """Return rows along axes."""
+    return rows[:, kept].astype(np.float32, copy=False) @ axes - shift
 
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
@@ -352,8 +375,8 @@ def encoded(table: Codes, column: int, train: Train, classes: Ints | None = None
         Shares of the classes, or the mean number, drawn towards those of all rows. Missing values are a category; new
         ones have the mean of all.
     """
-    levels, others = (_levels(side[:, column]) for side in (table.train, table.test))
-    n_levels = 1 + max(int(levels.max(initial=0)), int(others.max(initial=0)))
+    levels = _levels(table.train[:, column])
+    n_levels = 1 + int(levels.max(initial=0))
     folds = np.arange(len(levels)) % N_FOLDS
     if train.n_classes:
         used = classes_to_encode(train.codes, train.n_classes) if classes is None else classes
@@ -363,9 +386,15 @@ def encoded(table: Codes, column: int, train: Train, classes: Ints | None = None
         known = out_of_fold_means(levels, train.y, n_levels, folds, train.weight)
         means = value_means(levels, train.y, n_levels, train.weight)
     seen = np.bincount(levels + 1, minlength=n_levels + 1)[1:] > 0
-    place = np.where(others < 0, n_levels, others)
-    place = np.where((others >= 0) & ~np.append(seen, True)[place], n_levels + 1, place)
-    return known, means[place]
+    return known, _means_in(table.test[:, column], means, seen)
+
+
+@of_rows
+def _means_in(values: Floats, means: Floats, seen: Bools) -> Floats:
+    """Look up the means of categories: behind them are those of gaps and of values that no training row has."""
+    n_levels, others = len(seen), _levels(values)
+    is_known = (others >= 0) & np.append(seen, False)[np.minimum(others, n_levels)]
+    return means[np.where(is_known, others, np.where(others < 0, n_levels, n_levels + 1))]
 
 
 def _levels(values: Floats) -> Ints:

@@ -114,7 +114,7 @@ def _assemble(
     if not is_own:
         raw.notes += unseen.notes()
     tabular = None
-    if summaries:
+    if summaries or not is_own:  # strict rules make none of a table of their own
         names = preparation.feature_names
         is_plain = preparation.is_plain
         tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(ready, X)

@@ -9,6 +9,7 @@ One walk serves classes and numbers; `targets` holds what differs while learners
       │         training_sets rows to learn from and to predict, standardised alike
       │         racing, efforts   which learners go on to larger training sets, and how much is trained
       │       stacking        the best mix of learners at each size and fold
+      │       stack_model     that mix as a model, trained on all rows
       │
       ├──── estimate ──────── classes: the public function, learned_floor
       │       metrics         what the stack loses, row by row, by any metric

@@ -1,6 +1,6 @@
 """Predict every row by models that have not seen it, trained on many, half as many and a quarter as many rows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -252,7 +252,7 @@ def _fit_families(
     """Train families of learners on one training set, and return what they predict."""
     problem, plan, target, seeds = inputs
     split = plan.splits[number]
-    others = plan.predicted[np.concatenate([rows for rows, _ in split.tests])]
+    others = plan.predicted[np.concatenate([rows for rows, _ in split.tests])] if split.tests else None
     train, test = training_set(problem, split.train, others, is_many=plan.is_many and target.takes_single)
     train = train._replace(check=pool.check, wanted=wanted)
     found = {}
@@ -265,6 +265,39 @@ def _fit_families(
             if train.wants(learner)
         }
     return found
+
+
+def fit_for_rows_to_come(
+    problem: Problem,
+    plan: RowPlan,
+    target: Target,
+    families: Mapping[str, Family],
+    wanted: Collection[str],
+    seed: int,
+    pool: WorkerPool,
+    cluster: Cluster | None = None,
+) -> dict[str, Any]:
+    """Train some learners on all rows that are used, to predict others later.
+
+    Parameters
+    ----------
+    problem, plan, target, families, seed, pool, cluster
+        As for `cross_fit`.
+    wanted : collection of str
+        The learners.
+
+    Returns
+    -------
+    dict of str to Later
+        What each of them will predict.
+    """
+    whole = plan._replace(splits=[Split(0, np.arange(len(problem.X)), ())])
+    seeds = np.random.SeedSequence(seed).generate_state(1).tolist()
+    inputs = _FitInputs(problem, whole, target, seeds)
+    tasks = [(0, ((name, family),), frozenset(wanted)) for name, family in families.items()]
+    pool.expect(len(tasks))
+    found = run_fits(_fit_families, inputs, tasks, [1] * len(tasks), pool, cluster)
+    return {learner: later for of_task in found for family in of_task.values() for learner, later in family.items()}
 
 
 T = TypeVar("T")

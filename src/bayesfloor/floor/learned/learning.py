@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
@@ -43,6 +44,24 @@ SETTLED = 1.0 / 3.0
 USUAL_SPREAD, USUAL_REPEATS = 0.45, 2
 
 
+class Members(NamedTuple):
+    """The learners at the largest training size.
+
+    Attributes
+    ----------
+    target : Target
+        What they predict.
+    families : dict of str to Family
+        How they are trained.
+    predicted : list of ndarray of shape (n_learners, n_views, n_predicted, …)
+        What they predict, in each repeat; NaN where they were not trained.
+    """
+
+    target: Target
+    families: dict[str, Family]
+    predicted: list[NDArray[np.float32]]
+
+
 class Learned(NamedTuple):
     """What the stack predicts for the rows that figures are about.
 
@@ -66,6 +85,8 @@ class Learned(NamedTuple):
         What numbers were centred and divided by; 0 and 1 for classes.
     is_default : bool
         Whether the learners are those of the library.
+    members : Members
+        What each learner predicts, for a model of all rows.
     """
 
     problem: Problem
@@ -78,6 +99,7 @@ class Learned(NamedTuple):
     centre: float
     scale: float
     is_default: bool
+    members: "Members"
 
     @property
     def in_time(self) -> bool:
@@ -119,7 +141,7 @@ def learn(
     if max_rows is None and spent.most_rows < len(problem.X):
         max_rows = int(spent.most_rows)
     problem, plan = plan_rows(problem, cv=cv, max_rows=max_rows, is_default=is_default, seed=seed, n_jobs=n_jobs)
-    used, centre, scale = _standardised(problem.take(plan.rows))
+    used, centre, scale = standardised_target(problem.take(plan.rows))
     target = target_of(used, plan, spent.light)
     predicted = used.take(plan.predicted) if plan.is_many else used
 
@@ -162,7 +184,8 @@ def learn(
         stacks = [stack.take(plan.counted, plan.folds) for stack in stacks]
     folds = np.array([each.folds[plan.counted] for each in fitted])
     sizes = np.mean([each.sizes for each in fitted], axis=0)
-    return Learned(problem, used, plan, folds, stacks, sizes, fitted[0].names, centre, scale, is_default)
+    members = Members(target, families, [each.predicted[0] for each in fitted])
+    return Learned(problem, used, plan, folds, stacks, sizes, fitted[0].names, centre, scale, is_default, members)
 
 
 def _is_settled(stack: Stack, target: Target) -> bool:
@@ -174,7 +197,7 @@ def _is_settled(stack: Stack, target: Target) -> bool:
     return squares / (n_repeats - 1 + USUAL_REPEATS) / n_repeats <= SETTLED**2 * of_sampling
 
 
-def _standardised(used: Problem) -> tuple[Problem, float, float]:
+def standardised_target(used: Problem) -> tuple[Problem, float, float]:
     """Give numbers mean 0 and variance 1, and return what they were centred and divided by."""
     if used.task == "classification":
         return used, 0.0, 1.0

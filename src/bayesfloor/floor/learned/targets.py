@@ -29,6 +29,7 @@ from bayesfloor.learn.families import (
     class_families_for,
     number_families_for,
 )
+from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.linear_cost import linear_families_for
 from bayesfloor.learn.training_rows import Train, safe
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -119,6 +120,9 @@ class Target(Protocol):
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
         """Combine the predictions of learners."""
 
+    def lost(self, combined: Floats, rows: Ints) -> Floats:
+        """Return what a stack's predictions of rows lose by what it is fitted by: log-loss or squared error."""
+
     def losses(self, predicted: Floats) -> Floats:
         """Return what each row loses, wrong or right, or the square of what it is off by."""
 
@@ -164,10 +168,7 @@ class ClassTarget:
 
     def predictions(self, values: Floats, train: Train, problem: Problem, known: Ints) -> NDArray[np.float32]:
         """Return logarithms of probabilities."""
-        log_p = np.log(safe(values, train))
-        if self.moved is not None:
-            log_p = log_softmax(log_p + self.moved, axis=1)
-        return log_p.astype(np.float32)
+        return _logarithms(safe(values, train), self.moved)
 
     def fit_stack(
         self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints, seed: list[int]
@@ -214,6 +215,11 @@ class ClassTarget:
         total = np.einsum("m,mvnk->vnk", weights, predicted.astype(np.float64)) + offset
         return log_softmax(total, axis=-1)
 
+    def lost(self, combined: Floats, rows: Ints) -> Floats:
+        """Return log-losses."""
+        lost: Floats = -combined[np.arange(len(rows)), self.codes[rows]]
+        return lost if self.weight is None else self.weight[rows] * lost
+
     def losses(self, predicted: Floats) -> Floats:
         """Return 1 where the most probable class is a wrong one."""
         wrong = (predicted.argmax(axis=-1) != self.codes).astype(np.float64)
@@ -252,7 +258,7 @@ class NumberTarget:
         """Return numbers in the unit of the target, held within its range."""
         mean, spread = mean_and_spread(problem, known)
         low, high = float(train.y.min()) - BEYOND, float(train.y.max()) + BEYOND
-        return (mean + spread * np.clip(np.nan_to_num(values), low, high)).astype(np.float32)
+        return _in_unit(values, mean, spread, low, high)
 
     def fit_stack(
         self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints, seed: list[int]
@@ -283,9 +289,26 @@ class NumberTarget:
         """Return the weighted sum."""
         return np.einsum("m,mvn->vn", weights, predicted.astype(np.float64)) + offset
 
+    def lost(self, combined: Floats, rows: Ints) -> Floats:
+        """Return squared errors."""
+        return np.asarray(self.weight[rows] * (self.y[rows] - combined) ** 2)
+
     def losses(self, predicted: Floats) -> Floats:
         """Return squared errors."""
         return np.asarray(self.weight * (self.y - predicted) ** 2)
+
+
+@of_rows
+def _logarithms(probability: Floats, moved: Floats | None) -> NDArray[np.float32]:
+    """Return logarithms of probabilities, moved to other shares of the classes."""
+    log_p = np.log(probability)
+    return (log_p if moved is None else log_softmax(log_p + moved, axis=1)).astype(np.float32)
+
+
+@of_rows
+def _in_unit(values: Floats, mean: float, spread: float, low: float, high: float) -> NDArray[np.float32]:
+    """Return standardised numbers in their unit, held within a range."""
+    return (mean + spread * np.clip(np.nan_to_num(values), low, high)).astype(np.float32)
 
 
 def _mean(values: NDArray[Any], weight: Floats | None) -> Any:

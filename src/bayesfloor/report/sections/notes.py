@@ -1,5 +1,6 @@
 """Findings, the models that were tried, how to read a report, and how to make it again."""
 
+import shlex
 from typing import Any, NamedTuple
 
 from bayesfloor.report.blocks import MARKDOWN, Block, Bullets, Lines, Paragraph, Summary
@@ -18,6 +19,9 @@ _SAID = {"BF034", "BF036", "BF037", "BF038", "BF023", "BF048", "BF024", "BF049"}
 _SAID |= {"BF025", "BF050", "BF039", "BF040", "BF051", "BF052", "BF026", "BF041", "BF054"}
 #: Findings on the estimate of spanning trees alone, which models know nothing of.
 _OF_TREES = {"BF001", "BF002", "BF003", "BF007", "BF008", "BF010", "BF011", "BF012"}
+#: Options of reports that 'fit' does not have.
+_OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "fast", "target-value", "features")}
+_OF_REPORTS |= {f"--{name}" for name in ("by", "model", "predictions", "id", "column")}
 #: Findings that are shown at once, at the most.
 _MOST_SHOWN = 3
 
@@ -138,6 +142,31 @@ class Again(Section[Any]):
     is_detail = True
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return the command."""
+        """Return the command, and what trains the models that were tried."""
         made_by = Paragraph(f"Made by bayesfloor {summary['version']} with", only=MARKDOWN)
-        return [made_by, Lines([summary["command"]], only=MARKDOWN)]
+        blocks: list[Block] = [made_by, Lines([summary["command"]], only=MARKDOWN)]
+        if summary["learners"]:
+            blocks += [
+                Paragraph("The best model that was tried is trained on all rows, and kept, by", only=MARKDOWN),
+                Lines([model_call(summary)], only=MARKDOWN),
+            ]
+        return blocks
+
+    def drawn(self, summary: Summary) -> dict[str, Any]:
+        """Add what trains the models that were tried, where there are any."""
+        return {"model_call": model_call(summary) if summary["learners"] else ""}
+
+
+def model_call(summary: Summary) -> str:
+    """Write the command, or the call, that gives the stack of models as a model."""
+    try:
+        words = shlex.split(summary["command"])
+    except ValueError:  # a caller may name anything as the command, such as text with one quotation mark
+        words = []
+    if words[:2] != ["bayesfloor", "report"]:
+        return f"Stacked{'Regressor' if summary['task'] == 'regression' else 'Classifier'}().fit(X, y)"
+    kept, is_kept = [], True
+    for word in words[2:]:
+        is_kept = word not in _OF_REPORTS if word.startswith("--") else is_kept
+        kept += [word] if is_kept else []
+    return shlex.join(["bayesfloor", "fit", *kept, "--model", "stack", "--out", "model.skops"])

@@ -1,0 +1,444 @@
+"""Estimators on the learned floor's stack: the best model that was tried, to take home.
+
+`fit` does what `learned_floor` or `regression_floor` does, keeps its answer, and trains the members of the stack once
+more, on all rows::
+
+    X, y ── learned_floor ──> floor_, held_out_      what the stack reaches on rows that it has not seen
+              │
+              └─ stack_model ──> model_, learners_   its members, trained on all rows ── predict ──> new rows
+"""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesfloor.classify.prediction_intervals import interval_ends
+from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers, rows_of_numbers
+from bayesfloor.classify.training import F64, check_rows
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.estimate import learned_floor_of
+from bayesfloor.floor.learned.learning import Learned
+from bayesfloor.floor.learned.regression.estimate import regression_floor_of
+from bayesfloor.floor.learned.result import StackFloor
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS
+from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
+from bayesfloor.learn.landmarks.regression import HeldOutRows
+from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.threads import supervise
+from bayesfloor.tables.arguments import problem_and_table
+from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.preparation import Preparation
+from bayesfloor.tables.prepare import prepare_alike
+
+#: Fewest rows that are cross-fitted: four in each fold. Of fewer, one plain learner is trained.
+FEWEST_ROWS = 4 * MIN_FOLDS
+
+
+class StackedEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base class of the estimators on the stack."""
+
+    model_: StackModel
+    preparation_: Preparation | None
+    floor_: StackFloor | None
+    held_out_: StackHeldOut | None
+    held_out_rows_: HeldOutRows | None
+    n_features_in_: int
+
+    def __init__(
+        self,
+        effort: str = "default",
+        *,
+        max_models: int | None = None,
+        max_rows: int | None = None,
+        learners: Any = "default",
+        confidence: float = 0.95,
+        n_jobs: int | None = None,
+        progress: Any = False,
+        client: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.effort = effort
+        self.max_models = max_models
+        self.max_rows = max_rows
+        self.learners = learners
+        self.confidence = confidence
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.client = client
+        self.random_state = random_state
+
+    @property
+    def learners_(self) -> dict[str, float]:
+        """The members of the stack with their weights, the largest first."""
+        check_is_fitted(self)
+        return self.model_.weights
+
+    def _fit(self, X: Any, y: Any, task: str, sample_weight: Any, groups: Any) -> Problem:
+        """Fit the stack, and return what it was fitted to."""
+        max_models = None if self.max_models is None else check_int("max_models", self.max_models)
+        check_confidence(self.confidence)
+        seed, n_threads = check_random_state_seed(self.random_state), check_n_jobs(self.n_jobs)
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
+        if isinstance(X, Table):
+            self.n_features_in_ = X.X.shape[1]
+        else:
+            validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+        self.preparation_ = None if table is None else table.preparation
+        problem = _that_count(replace(problem, time=None, by=None))
+        if len(problem.X) < FEWEST_ROWS:
+            self.floor_ = self.held_out_ = self.held_out_rows_ = None
+            self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
+            return problem
+        learned = self._learn(problem, seed)
+        self.model_ = supervise(
+            lambda pool: fit_stack_model(learned, max_models=max_models, seed=seed, pool=pool, client=self.client),
+            n_threads,
+            False,
+        )
+        return problem
+
+    def _settings(self, seed: int) -> dict[str, Any]:
+        names = ("effort", "max_rows", "learners", "confidence", "n_jobs", "progress", "client")
+        return {name: getattr(self, name) for name in names} | {"random_state": seed}
+
+    def _learn(self, problem: Problem, seed: int) -> Learned:
+        """Cross-fit the stack and note what it reaches."""
+        raise NotImplementedError
+
+    def _predicted(self, X: Any) -> F64:
+        """Return probabilities, or numbers, of rows."""
+        check_is_fitted(self)
+        points, codes = self._points_of(X)
+        return supervise(lambda pool: self.model_.predict(points, codes, pool), check_n_jobs(self.n_jobs), False)
+
+    def _points_of(self, X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Return rows as they were in training, and their codes."""
+        if self.preparation_ is not None and not isinstance(X, Table):
+            if not is_eager_frame(X):
+                raise ValueError(f"X must be a data frame, as in fit. Got {type(X).__name__} instead.")
+            raw = raw_of_frame(X)
+            names = [each.name for each in self.preparation_.columns]
+            raw.columns = [column for column in raw.columns if column.name in names]
+            X = prepare_alike(raw, self.preparation_)
+        if isinstance(X, Table):
+            if X.X.shape[1] != self.model_.n_columns:
+                raise ValueError(f"{X.source} has {X.X.shape[1]} features, and the model {self.model_.n_columns}")
+            return X.X, None if X.tabular is None else X.tabular.values
+        points = check_rows(self, X, accept_sparse=True)
+        return points.toarray() if issparse(points) else points, None
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters, but not the client: a connection to a cluster is shared."""
+        params = self.get_params(deep=False)
+        return type(self)(**{name: v if name == "client" else clone(v, safe=False) for name, v in params.items()})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _that_count(problem: Problem) -> Problem:
+    """Leave out rows of weight 0, and with them classes that have no other rows."""
+    weight = problem.sample_weight
+    if weight is None or weight.all():
+        return problem
+    problem = problem.take(np.flatnonzero(weight))
+    assert problem.sample_weight is not None
+    if problem.sample_weight.min() == problem.sample_weight.max():
+        problem = replace(problem, sample_weight=None)
+    if problem.task == "regression":
+        return problem
+    classes, codes = check_labels(problem.classes[problem.codes], len(problem.codes))
+    return replace(problem, classes=classes, codes=codes)
+
+
+class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc]
+    """The stack of `learned_floor` as a classifier: its best members, trained on all rows.
+
+    Some twenty fast learners race on the smallest training sets. Those that may matter are trained on larger ones, and
+    the best of them are combined by a product of powers of their probabilities, which calibrates them as well.
+
+    Parameters
+    ----------
+    effort : {"fast", "default", "high"}, default="default"
+        How much is trained, as for `learned_floor`. With "fast", at most 4000 rows are used.
+    max_models : int or None, default=None
+        Members of the stack at the most. None for all whose absence costs more than a tenth of a standard error of the
+        log-loss.
+    max_rows : int or None, default=None
+        Rows to use at the most, as for `learned_floor`.
+    learners : "default", mapping or list, default="default"
+        What the stack is made of, as for `learned_floor`.
+    confidence : float, default=0.95
+        Level of the intervals of `held_out_` and `floor_`.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    progress : bool or callable, default=False
+        Whether to show progress, or what to call with (done, total).
+    client : dask.distributed.Client or None, default=None
+        Train the learners on the workers of this cluster, with the same result.
+    random_state : int, None or random generator, default=0
+        Seeds the choice of rows, the folds and the learners.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    learners_ : dict of str to float
+        The members of the stack with their weights, the largest first.
+    held_out_ : StackHeldOut or None
+        Error and log-loss that the stack reached on rows that it had not seen, with intervals, and the error of each
+        class. None with fewer than 20 rows.
+    floor_ : LearnedFloor or None
+        What `learned_floor` says of the same rows, from the same training: how far any model can get.
+    model_ : StackModel
+        The members, and how they are combined.
+    preparation_ : Preparation or None
+        How a data frame with text, dates or gaps becomes numbers; None where X holds numbers.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, when X has names that are all strings.
+
+    See Also
+    --------
+    learned_floor : How good any classifier can get.
+    LandmarkClassifier : One model in a fraction of the time.
+
+    Notes
+    -----
+    What is held out was predicted by members trained on four fifths of the rows; the model is trained on all of them,
+    and tends to be a little better. Rows are taken as the floor takes them: of exact copies, one is used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor.classify.stacked import StackedClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StackedClassifier(learners=["gaussian", "logistic"]).fit(X, y)
+    >>> model.predict(X[:3]).tolist()
+    [0, 0, 0]
+    >>> bool(model.held_out_.metrics["error"].value < 0.06)
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    @like_input
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points. Columns of text, dates and gaps of a data frame are made ready as `TablePreparer` does.
+        y : array-like of shape (n_samples,), default=None
+            The labels, of any type that can be sorted; left out with a Table.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts, in training and in all figures.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. What is held out are whole
+            groups then. At least 5 groups.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        self.classes_ = self._fit(X, y, "classification", sample_weight, groups).classes
+        return self
+
+    def _learn(self, problem: Problem, seed: int) -> Learned:
+        floor, held_out = learned_floor_of(problem, metric=["error", "log_loss"], **self._settings(seed))
+        self.floor_, self.held_out_ = floor, figures_of_classes(floor, held_out, self.confidence)
+        return held_out.learned
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        codes = self._predicted(X).argmax(axis=1)
+        return self.classes_[codes]
+
+    def decision_function(self, X: Any) -> F64:
+        """Score each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Logarithms of the probabilities. For two classes, of the odds of the second, above zero where it is
+            predicted.
+        """
+        scores = np.log(np.maximum(self._predicted(X), np.finfo(np.float64).tiny))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> F64:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            They sum to 1.
+        """
+        return self._predicted(X)
+
+
+class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
+    """The stack of `regression_floor` as a regressor: its best members, trained on all rows.
+
+    Parameters
+    ----------
+    effort : {"fast", "default", "high"}, default="default"
+        How much is trained, as for `regression_floor`. With "fast", at most 4000 rows are used.
+    max_models : int or None, default=None
+        Members of the stack at the most. None for all whose absence costs more than a tenth of a standard error of the
+        squared error.
+    max_rows : int or None, default=None
+        Rows to use at the most, as for `regression_floor`.
+    learners : "default", mapping or list, default="default"
+        What the stack is made of, as for `regression_floor`.
+    confidence : float, default=0.95
+        Level of the intervals of `held_out_` and `floor_`.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    progress : bool or callable, default=False
+        Whether to show progress, or what to call with (done, total).
+    client : dask.distributed.Client or None, default=None
+        Train the learners on the workers of this cluster, with the same result.
+    random_state : int, None or random generator, default=0
+        Seeds the choice of rows, the folds and the learners.
+
+    Attributes
+    ----------
+    learners_ : dict of str to float
+        The members of the stack with their weights, the largest first.
+    held_out_rows_ : HeldOutRows or None
+        What the stack predicted for these rows, less the mean of the target and divided by its deviation;
+        `predict_interval` takes its widths from there.
+    held_out_ : StackHeldOut or None
+        R², RMSE and MAE that the stack reached on rows that it had not seen, with intervals. None with fewer than 20
+        rows.
+    floor_ : RegressionFloor or None
+        What `regression_floor` says of the same rows, from the same training.
+    model_ : StackModel
+        The members, and how they are combined.
+    preparation_ : Preparation or None
+        How a data frame with text, dates or gaps becomes numbers; None where X holds numbers.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, when X has names that are all strings.
+
+    See Also
+    --------
+    regression_floor : How good any regressor can get.
+    LandmarkRegressor : One model in a fraction of the time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bayesfloor.classify.stacked import StackedRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = StackedRegressor(learners=["linear"]).fit(X, y)
+    >>> bool(0.4 < model.held_out_.metrics["r2"].value < model.score(X, y))
+    True
+    """
+
+    @like_input
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the regressor.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points. Columns of text, dates and gaps of a data frame are made ready as `TablePreparer` does.
+        y : array-like of shape (n_samples,), default=None
+            The numbers to predict; left out with a Table.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts, in training and in all figures.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. What is held out are whole
+            groups then. At least 5 groups.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        self._fit(X, y, "regression", sample_weight, groups)
+        return self
+
+    def _learn(self, problem: Problem, seed: int) -> Learned:
+        floor, held_out = regression_floor_of(problem, **self._settings(seed))
+        self.floor_, self.held_out_ = floor, figures_of_numbers(floor, len(held_out.tested), self.confidence)
+        self.held_out_rows_ = rows_of_numbers(held_out)
+        return held_out.learned
+
+    def predict(self, X: Any) -> F64:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The numbers.
+        """
+        return self._predicted(X)
+
+    def predict_interval(self, X: Any, *, confidence: float = 0.95) -> F64:
+        """Tell where the number of each row lies, with some confidence.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+            The points.
+        confidence : float, default=0.95
+            Share of new rows whose numbers lie inside, as many below as above among the others.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends, from residuals of held-out rows, wider where these are larger for similar predictions.
+        """
+        confidence = check_confidence(confidence)
+        predicted = self._predicted(X)
+        if self.held_out_rows_ is None:
+            raise ValueError(f"Intervals are made of rows that were held out, of at least {FEWEST_ROWS} in all.")
+        centre, scale = self.model_.centre, self.model_.scale
+        return centre + scale * interval_ends(self.held_out_rows_, (predicted - centre) / scale, confidence)

@@ -1,0 +1,248 @@
+"""The stack as a model: which learners it keeps, their weights, and what they are once they have seen all rows.
+
+Cross-fitting tells what every learner predicts for rows that it has not seen. The stack's weights are fitted to these
+predictions, in which learners were trained on four fifths of the rows. What a member adds is weighed against what it
+costs to ask it: one whose absence costs less than `TENTH` of a standard error of the loss is left out. The others are
+trained once more, on all rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from bayesfloor.data.column_order import in_column_order
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.counted_rows import counted_rows
+from bayesfloor.floor.learned.cross_fitting import fit_for_rows_to_come
+from bayesfloor.floor.learned.learning import Learned, standardised_target
+from bayesfloor.floor.learned.row_plan import RowPlan
+from bayesfloor.floor.learned.targets import target_of
+from bayesfloor.learn.later import Steps, steps_of
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.cluster import cluster_of
+from bayesfloor.runtime.threads import WorkerPool
+
+#: What a member's absence may cost, in standard errors of the stack's loss.
+TENTH = 0.1
+#: Share of the predictions that all members must have: not all learners are trained for every fold.
+FEWEST_SHARED = 0.5
+#: How learners are called that look for nearest rows.
+SEARCHING = ("neighbours", "local ridge")
+#: Member where rows are too few to tell members apart, of classes and of numbers, and its family.
+PLAIN_MEMBER = {"classification": ("gaussian", "LDA"), "regression": ("linear", "ridge")}
+
+
+class Weighted(NamedTuple):
+    """Members of a stack.
+
+    Attributes
+    ----------
+    weights : dict of str to float
+        Their weights, the largest first.
+    offset : ndarray of shape (n_classes,), or of none
+        What is added to the weighted sum.
+    """
+
+    weights: dict[str, float]
+    offset: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class StackModel:
+    """A stack of learners that were trained on all rows.
+
+    Attributes
+    ----------
+    steps : Steps
+        From rows to what each member predicts: logarithms of probabilities, or numbers.
+    weights : dict of str to float
+        Weights of the members, the largest first.
+    offset : ndarray of shape (n_classes,), or of none
+        What is added to the weighted sum.
+    columns, code_columns : ndarray of int64
+        The order in which steps take the columns of rows, and those of codes.
+    centre, scale : float
+        The mean and the deviation of numbers; 0 and 1 for classes.
+    """
+
+    steps: Steps
+    weights: dict[str, float]
+    offset: Floats
+    columns: Ints
+    code_columns: Ints
+    centre: float
+    scale: float
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the rows that it predicts."""
+        return len(self.columns)
+
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether it predicts classes."""
+        return self.offset.ndim > 0
+
+    def predict(self, X: NDArray[Any], codes: NDArray[Any] | None, pool: WorkerPool) -> Floats:
+        """Return probabilities of the classes, or numbers.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, n_columns)
+            Rows, with columns as they were in training.
+        codes : ndarray of shape (n, n_codes) or None
+            The same as codes with gaps; None where training had none.
+        pool : WorkerPool
+            Threads to work with.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes) or (n,)
+        """
+        found = np.empty((len(X), *self.offset.shape))
+        blocks = [(rows,) for rows in self.steps.blocks(len(X))]
+
+        def fill(rows: slice) -> None:
+            pool.check()
+            inputs = {"rows": np.asarray(X[rows], np.float64)[:, self.columns]}
+            if self.steps.takes_codes:
+                assert codes is not None
+                inputs["codes"] = codes[rows][:, self.code_columns]
+            predicted = self.steps.predict(inputs)
+            total = np.zeros((len(inputs["rows"]), *self.offset.shape))
+            for name, weight in self.weights.items():
+                total += weight * predicted[name].astype(np.float64)
+            total += self.offset
+            found[rows] = softmax(total, axis=1) if self.is_of_classes else self.centre + self.scale * total
+
+        pool.run(fill, blocks)
+        return found
+
+
+def fit_stack_model(
+    learned: Learned, *, max_models: int | None, seed: int, pool: WorkerPool, client: Any = None
+) -> StackModel:
+    """Choose members by what was learned, and train them on all rows that are used.
+
+    Parameters
+    ----------
+    learned : Learned
+        What learners predict for rows that they have not seen.
+    max_models : int or None
+        Members at the most.
+    seed : int
+        As for `learn`.
+    pool : WorkerPool
+        Threads to work with.
+    client : dask.distributed.Client or None, default=None
+        Where members are trained.
+
+    Returns
+    -------
+    StackModel
+    """
+    chosen = choose_members(learned, max_models, seed)
+    used, plan, target = learned.used, learned.plan, learned.members.target
+    if used.task == "classification":
+        codes = used.codes[plan.tested]
+        weight = None if used.sample_weight is None else used.sample_weight[plan.tested]
+        # as figures are: from the shares of the classes among rows that were chosen to those among all
+        of_all = counted_rows(learned.problem, codes, weight).at_shares_of_all(np.zeros(len(used.classes)))
+        chosen = chosen._replace(offset=chosen.offset + of_all)
+    laters = fit_for_rows_to_come(
+        used, plan, target, learned.members.families, chosen.weights, seed, pool, cluster_of(client)
+    )
+    return _model_of(laters, chosen, used, learned.centre, learned.scale)
+
+
+def fit_plain_model(problem: Problem, seed: int, pool: WorkerPool) -> StackModel:
+    """Train one learner on all rows, where they are too few to cross-fit."""
+    used, centre, scale = standardised_target(in_column_order(problem))
+    every = np.arange(len(used.X))
+    plan = RowPlan(every, every, every, every, [], None, every, None, None, False, False, False, False, ())
+    target = target_of(used, plan)
+    family, member = PLAIN_MEMBER[problem.task]
+    chosen = Weighted({member: 1.0}, np.zeros(target.shape))
+    laters = fit_for_rows_to_come(used, plan, target, {family: target.known.families[family]}, [member], seed, pool)
+    return _model_of(laters, chosen, used, centre, scale)
+
+
+def _model_of(laters: dict[str, Any], chosen: Weighted, used: Problem, centre: float, scale: float) -> StackModel:
+    """Put what members will predict together with their weights."""
+    steps = steps_of({name: laters[name] for name in chosen.weights})
+    assert used.given_columns is not None
+    columns = np.argsort(used.given_columns)
+    n_codes = 0 if used.tabular is None else used.tabular.values.shape[1]
+    codes = np.arange(n_codes) if used.tabular is None or used.tabular.order is None else used.tabular.order
+    return StackModel(steps, chosen.weights, chosen.offset, columns, codes, centre, scale)
+
+
+# --- who is in the stack
+
+
+def choose_members(learned: Learned, max_models: int | None, seed: int) -> Weighted:
+    """Fit weights to what learners predict for rows that they have not seen, and leave out who adds next to nothing."""
+    target, repeats = learned.members.target, learned.members.predicted
+    predicted = np.concatenate(repeats, axis=1)
+    among, views, rows = _complete(predicted, learned.stacks[0].weights.mean(axis=0), learned.plan.counted)
+
+    def fit(some: Ints) -> tuple[Floats, Any, Floats]:
+        weights, offset = target.fit_stack(predicted, some, views, rows, [seed])
+        used = np.flatnonzero(weights)
+        combined = target.combined(predicted[used][:, views, rows][:, np.newaxis], weights[used], offset)[0]
+        return weights, offset, target.lost(combined, rows)
+
+    weights, offset, lost = fit(among)
+    # rows that are predicted in several repeats count once
+    n_rows = len(np.unique(rows))
+    most = float(lost.mean() + TENTH * lost.std() / n_rows**0.5)
+    lightest = np.flatnonzero(weights)[np.argsort(weights[weights > 0], kind="stable")]
+    searches = _searches(lightest, learned.names)
+    for number, left_out in enumerate([*searches, *lightest[:, np.newaxis]]):
+        others = np.setdiff1d(np.flatnonzero(weights), left_out)
+        if not len(others):
+            continue
+        # where there are too many, the lightest go, whatever that costs
+        is_over = max_models is not None and number >= len(searches) and len(others) >= max_models
+        without = fit(others)
+        if is_over or float(without[2].mean()) <= most:
+            weights, offset, _ = without
+    order = np.argsort(-weights, kind="stable")
+    named = {learned.names[member]: float(weights[member]) for member in order if weights[member] > 0}
+    if not named:  # nothing is better than what needs no features
+        named = {learned.names[int(among[0])]: 0.0}
+    return Weighted(named, np.broadcast_to(np.asarray(offset, np.float64), target.shape).copy())
+
+
+def _searches(members: Ints, names: list[str]) -> list[Ints]:
+    """Return the members that look for nearest rows in one space, for each space.
+
+    They share the search, which takes longer than all else of a prediction: it is spared where all of them go.
+    """
+    found: dict[str, list[int]] = {}
+    for member in members:
+        if any(word in names[member] for word in SEARCHING):
+            found.setdefault(names[member].partition(", ")[2], []).append(int(member))
+    return [np.array(each) for each in found.values()]
+
+
+def _complete(predicted: NDArray[Any], mean_weights: Floats, counted: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return learners, and the views and rows of predictions that all of them have.
+
+    Learners are taken in the order of their mean weight over folds, so long as enough predictions are left.
+    """
+    is_there = np.isfinite(predicted[:, :, counted].reshape(*predicted.shape[:2], len(counted), -1)[..., 0])
+    taken: list[int] = []
+    common = np.ones(is_there.shape[1:], bool)
+    for learner in np.argsort(-mean_weights, kind="stable"):
+        if not mean_weights[learner] > 0 and taken:
+            break
+        left = common & is_there[learner]
+        if left.sum() >= FEWEST_SHARED * common.size or not taken:
+            taken.append(int(learner))
+            common = left
+    views, places = np.nonzero(common)
+    return np.sort(taken), views, counted[places]

@@ -1,0 +1,160 @@
+"""fit --model stack writes the stack as plain values, and predict and gap read it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from bayesfloor import StackedClassifier, StackedRegressor, read_table
+from bayesfloor.cli import main
+from bayesfloor.cli.model_file import Model, pack_model, read_model
+from bayesfloor.learn.later import Later, steps_of
+from bayesfloor.learn.stored_steps import from_plain, to_plain
+from benchmarks.tools import fuzz_models
+
+skops_io = pytest.importorskip("skops.io")
+pytestmark = pytest.mark.usefixtures("coarse_curves")
+
+#: Families that between them go through every compiled function.
+FAMILIES = {
+    "classification": [["trees", "nominal"], ["boosting", "gaussian"], ["neighbours", "kernels"], ["pairs", "triples"]],
+    "regression": [["trees", "boosting"], ["additive", "linear"], ["neighbours", "gradients"]],
+}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Tables of columns of all kinds, of which every second row is new to the models."""
+    folder = tmp_path_factory.mktemp("tables")
+    fuzz_models.write_tables(folder, np.random.default_rng(0))
+    head, *rows = (folder / "mixed.csv").read_text().splitlines()
+    (folder / "known.csv").write_text("\n".join([head, *rows[::2]]) + "\n")
+    (folder / "new.csv").write_text("\n".join([head, *rows[1::2]]) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("task", "families"), [(task, families) for task, each in FAMILIES.items() for families in each]
+)
+def test_a_stack_is_read_as_it_was_written(tables, tmp_path, task, families):
+    target = "kind" if task == "classification" else "num"
+    known = read_table(tables / "known.csv", target=target, task=task)
+    new = read_table(tables / "new.csv", preparation=known.preparation)
+    kind = StackedClassifier if task == "classification" else StackedRegressor
+    trained = kind(learners=families, max_models=6, n_jobs=1).fit(known)
+    path = tmp_path / "model.skops"
+    path.write_bytes(pack_model(Model(trained, known.preparation)))
+    stored = read_model(path)
+    method = "predict_proba" if task == "classification" else "predict"
+    assert_allclose(stored.ask(method, new), getattr(trained, method)(new), rtol=1e-6, atol=1e-9)
+    if task == "regression":
+        low, high = stored.ask("predict_interval", new, confidence=0.8).T
+        inside = ((low <= new.y) & (new.y <= high)).mean()
+        assert 0.7 < inside < 0.92
+
+
+def test_fit_and_predict(run, tables, few_learners):
+    outcome = run(f"fit {tables / 'known.csv'} --target kind --model stack --effort fast --out m.skops --json")
+    found = json.loads(outcome.out)["result"]
+    assert found["model"] == "stack"
+    error = found["held_out"]["error"]
+    assert error["interval"][0] <= error["value"] <= error["interval"][1]
+    assert found["learners"].keys() <= {"prior", "LDA", "QDA", "Gaussian naive Bayes"}
+    outcome = run(f"predict m.skops {tables / 'new.csv'}")
+    rows = list(csv.reader(io.StringIO(outcome.out)))
+    assert rows[0] == ["line", "predicted", "p(a)", "p(b)", "p(c)"]
+    assert len(rows) == 121
+    assert_allclose([sum(map(float, row[2:])) for row in rows[1:]], 1.0, atol=2e-6)
+    assert "labels in new.csv are not those predicted" in outcome.err
+
+
+def test_fit_and_predict_numbers(run, tables, few_learners):
+    outcome = run(f"fit {tables / 'known.csv'} --target num --model stack --effort fast --out m.skops")
+    assert "held-out R²" in outcome.out
+    outcome = run(f"predict m.skops {tables / 'new.csv'} --confidence 0.8")
+    rows = list(csv.reader(io.StringIO(outcome.out)))
+    assert rows[0] == ["line", "predicted", "low", "high"]
+    assert all(float(low) <= float(middle) <= float(high) for _, middle, low, high in rows[1:])
+
+
+def test_the_gap_of_a_stack(run, tables, few_learners):
+    known = tables / "known.csv"
+    assert run(f"fit {known} --target kind --model stack --effort fast --out m.skops --quiet").code == 0
+    outcome = run(f"gap {known} --target kind --model m.skops --quiet --json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["command"] == "gap"
+
+
+def test_few_rows(run):
+    lines = [f"{i % 2}.{i},{'ab'[i % 2]}" for i in range(12)]
+    Path("few.csv").write_text("\n".join(["x,kind", *lines]) + "\n")
+    outcome = run("fit few.csv --model stack --out m.skops --json")
+    assert json.loads(outcome.out)["result"]["held_out"] == {}
+    assert "too few" in outcome.err
+    assert run("predict m.skops few.csv").code == 0
+
+
+# --- what is read is not trusted
+
+
+@pytest.fixture(scope="module")
+def edited_models(tables):
+    """A stack of each compiled function, to be edited."""
+    known = read_table(tables / "known.csv", target="kind")
+    names = []
+    for families in FAMILIES["classification"]:
+        trained = StackedClassifier(learners=families, n_jobs=1).fit(known)
+        names.append(f"{families[0]}.skops")
+        (tables / names[-1]).write_bytes(pack_model(Model(trained, known.preparation)))
+    return names
+
+
+@pytest.mark.parametrize("first", range(0, 80, 20))
+def test_edited_stacks_predict_or_are_refused(edited_models, tables, first):
+    for number in range(first, first + 20):
+        _, where, contents = fuzz_models.make_case(number, 0, tables, edited_models)
+        (tables / "case.skops").write_bytes(contents)
+        fault, _, said = fuzz_models.judge(main, tables / "case.skops", tables / "new.csv")
+        assert not fault, (number, where, said)
+
+
+def test_steps_that_are_not_known_are_refused():
+    stored = to_plain(steps_of({"a": Later.rows() * np.ones(2)}))
+    assert from_plain(stored).functions == ("rows", "later.scaled")
+    for functions in (["rows", "os.system"], ["rows", "families.predicted_by"], ["rows", 3], ["rows"]):
+        with pytest.raises(ValueError, match="step"):
+            from_plain(stored | {"functions": functions})
+    for argument in ({"step": 1}, {"step": -1}, {"array": 1}, {"other": 0}, {"step": True}):
+        with pytest.raises(ValueError, match="neither there nor a plain value"):
+            from_plain(stored | {"arguments": [[], [argument, 1.0]]})
+    with pytest.raises(ValueError, match="outputs"):
+        from_plain(stored | {"outputs": {"a": 2}})
+
+
+def test_trees_that_lead_nowhere_are_refused(tables):
+    known = read_table(tables / "known.csv", target="kind")
+    steps = StackedClassifier(learners=["trees"], n_jobs=1).fit(known).model_.steps
+    place = steps.functions.index("decision_trees.means_of_trees")
+    names = ("feature", "threshold", "child", "first", "last", "order", "sizes", "codes")
+    wrongs = {"feature": 10**6, "child": 0, "first": -1, "last": 10**6, "order": 10**6, "sizes": 1, "codes": 3}
+    for name, wrong in [*wrongs.items(), ("child", 10**6)]:
+        stored = to_plain(steps)
+        changed = stored["arrays"][stored["arguments"][place][1 + names.index(name)]["array"]]
+        changed = changed.copy()
+        changed[0] = wrong
+        stored["arrays"][stored["arguments"][place][1 + names.index(name)]["array"]] = changed
+        with pytest.raises(ValueError, match="no fit gives"):
+            from_plain(stored)
+
+
+def test_learners_of_the_caller_are_not_written(tables):
+    from sklearn.linear_model import LogisticRegression
+
+    known = read_table(tables / "known.csv", target="kind")
+    trained = StackedClassifier(learners={"own": LogisticRegression()}, n_jobs=1).fit(known)
+    with pytest.raises(ValueError, match="learners of your own"):
+        pack_model(Model(trained, known.preparation))
