@@ -34,6 +34,8 @@ def test_examples(run, tmp_path, every_repeat, call, printed):  # the page shows
     (tmp_path / "votes.csv").write_text(TABLES[0])
     numbers = load_diabetes(as_frame=True, scaled=False).frame.round(4).rename(columns={"target": "progression"})
     numbers.to_csv(tmp_path / "diabetes.csv", index=False)
+    numbers[:221].to_csv(tmp_path / "spring.csv", index=False)
+    numbers[221:].assign(bmi=numbers["bmi"] + 2).to_csv(tmp_path / "autumn.csv", index=False)
     outcome = run(*tokens)
     found = outcome.out if outcome.code == 0 else outcome.err
     if UPDATE:
