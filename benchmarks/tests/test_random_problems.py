@@ -87,6 +87,15 @@ def test_mean_and_quantiles_are_recovered(tmp_path):
             assert np.abs(others).max() < 0.01
 
 
+def test_coefficients_of_the_package_follow_from_the_records(tmp_path):
+    records = [record for record in read_records(script.RECORDS) if "truth" in record]
+    script.write_coefficients(records, tmp_path / "found.json")
+    found, stored = (json.loads(file.read_text()) for file in (tmp_path / "found.json", script.COEFFICIENTS))
+    for task in script.TASKS:
+        for name, values in stored[task].items():
+            np.testing.assert_allclose(found[task][name], values, atol=2e-3)
+
+
 def test_page_compares_curve_and_average(monkeypatch):
     rng = np.random.default_rng(0)
     pages = []

@@ -72,8 +72,7 @@ def test_any_signs_give_a_range_in_order(task):
         assert found <= max(losses[0], LEAST * baseline)
 
 
-def test_coefficients_follow_from_the_records():
-    """The functions are of the kind that was fitted: as many coefficients as signs, within the range of the signs."""
+def test_each_function_has_a_coefficient_for_every_sign():
     n_signs = len(SIGNS.values(1.0, 0.3))
     found = json.loads(Path(simulated.__file__).with_suffix(".json").read_text(encoding="utf-8"))
     assert set(found) == set(OF_LOWER)
