@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -40,7 +40,7 @@ class WorkerPool:
         self.stopped = np.zeros(1, np.uint8)
         self.done = 0
         self.total = 1
-        self._running: dict[int, tuple[float, int]] = {}  # when each task that runs began, and how much work it is
+        self._running: dict[object, tuple[float, int]] = {}  # when each task that runs began, and how much work it is
         self._pace = (0.0, 0)  # seconds that tasks took, and how much work they were
         self._seen = 0
 
@@ -74,13 +74,13 @@ class WorkerPool:
             self._seen = min(max(self._seen, self.done + int(running)), self.total)
             return self._seen
 
-    def _begin(self, number: int, amount: int) -> None:
+    def _begin(self, task: object, amount: int) -> None:
         with self._lock:
-            self._running[number] = (time.monotonic(), amount)
+            self._running[task] = (time.monotonic(), amount)
 
-    def _end(self, number: int) -> None:
+    def _end(self, task: object) -> None:
         with self._lock:
-            began, amount = self._running.pop(number)
+            began, amount = self._running.pop(task)
             self._pace = (self._pace[0] + time.monotonic() - began, self._pace[1] + amount)
             self.done = min(self.done + amount, self.total)
 
@@ -108,17 +108,31 @@ class WorkerPool:
 
         def do(number: int) -> Any:
             self.check()
+            mark = object()
             if amounts:
-                self._begin(number, amounts[number])
+                self._begin(mark, amounts[number])
             with one_of_a_pool(1 if self._executor is None else self.n_threads):
                 result = task(*arguments[number])
             if amounts:
-                self._end(number)
+                self._end(mark)
             return result
 
         if self._executor is None or len(arguments) == 1:
             return [do(number) for number in range(len(arguments))]
-        futures = [self._executor.submit(copy_context().run, do, number) for number in range(len(arguments))]
+        return self._results_of([self._executor.submit(copy_context().run, do, n) for n in range(len(arguments))])
+
+    def run_side_by_side(self, work: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
+        """Call something that has this pool run tasks, with each of the arguments; return the results in that order.
+
+        Where one of the calls waits for its last tasks, the threads go on with those of another.
+        """
+        if self._executor is None or len(arguments) == 1:
+            return [work(*own) for own in arguments]
+        with ThreadPoolExecutor(len(arguments), thread_name_prefix="bayesfloor-waiting") as waiting:
+            return self._results_of([waiting.submit(copy_context().run, work, *own) for own in arguments])
+
+    def _results_of(self, futures: Sequence[Future[T]]) -> list[T]:
+        """Wait for results; an exception in one task stops the rest."""
         try:
             done = wait(futures, return_when=FIRST_EXCEPTION).done
             for future in done:  # one that failed, before those that still run are waited for

@@ -168,15 +168,19 @@ def learn(
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
         return fitted, fit_stacks(fitted, fits)
 
+    def dealt_out(number: int) -> RowPlan:
+        return plan if number == 0 else split_again(plan, problem, cv, [seed, number])
+
     def fit_all(pool: WorkerPool) -> tuple[list[CrossFit], list[Stack]]:
         pool.expect(n_repeats * sum(len(split.train) for split in plan.splits) * len(families))
-        first, stacks = fit(pool, plan, seed)
-        fitted = [first]
+        fitted: list[CrossFit] = []
+        stacks: list[Stack] = []
         while len(fitted) < n_repeats and not (len(fitted) >= fewest and _is_settled(stacks[0], target)):
-            number = len(fitted)
-            another, more = fit(pool, split_again(plan, problem, cv, [seed, number]), own_seed=seed + number)
-            fitted.append(another)
-            stacks = [stack.joined(others) for stack, others in zip(stacks, more, strict=True)]
+            n_sure = len(fitted) + 1 if cluster is not None else max(min(fewest, n_repeats), len(fitted) + 1)
+            plans = [(number, dealt_out(number)) for number in range(len(fitted), n_sure)]
+            for another, more in pool.run_side_by_side(fit, [(pool, dealt, seed + n) for n, dealt in plans]):
+                fitted.append(another)
+                stacks = [stack.joined(others) for stack, others in zip(stacks, more, strict=True)] if stacks else more
         return fitted, stacks
 
     fitted, stacks = supervise(fit_all, n_threads, progress)

@@ -49,14 +49,19 @@ class LearnerRace:
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
         smaller = 2 if size == 1 else 1  # those of all but two folds come after those of two
+        folds = [fold for fold in range(fitted.n_folds) if len(fitted.outside(fold))]
         goes_on = np.zeros((fitted.n_folds, len(fitted.names)), bool)
-        for fold in range(fitted.n_folds):
-            if not len(fitted.outside(fold)):
-                continue
-            if size == 0 and self.fits.source(fitted, 0, fold)[0] != 0:
-                goes_on[fold] = self.fits.fit(fitted, 0)[fold][0] > 0
-            else:
-                goes_on[fold] = self._survivors(fitted, smaller, fold)
+        weighed = [fold for fold in folds if size == 0 and self.fits.source(fitted, 0, fold)[0] != 0]
+        for fold in weighed:
+            goes_on[fold] = self.fits.fit(fitted, 0)[fold][0] > 0
+        judged = [fold for fold in folds if fold not in weighed]
+        if judged and fitted.sizes[smaller] >= FEWEST_ROWS:
+            self.fits.fit(fitted, smaller)  # by all threads, before each of them takes a fold
+        survivors = self.fits.pool.run(
+            lambda fold: self._survivors(fitted, smaller, fold), [(fold,) for fold in judged]
+        )
+        for fold, of_fold in zip(judged, survivors, strict=True):
+            goes_on[fold] = of_fold
         return goes_on
 
     def _survivors(self, fitted: CrossFit, size: int, fold: int) -> Bools:
