@@ -8,7 +8,7 @@ from scipy.special import expit, softmax
 
 from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, add_kept_trees, boost
 from bayesfloor.learn.later import Later, beside, of_rows
-from bayesfloor.learn.training_rows import Train, encoded, quantiles_of
+from bayesfloor.learn.training_rows import Train, distinct, encoded, quantiles_of
 from bayesfloor.runtime.arrays import Bools, Floats
 
 #: Fewest and most rows that bound the work, and rows of all trees together; a tree is grown to 8191 rows, drawn at
@@ -147,8 +147,8 @@ def _cuts_of(known: Floats, is_category: bool) -> Floats:
         return np.array([high])
     n_bins = max(FEWEST_BINS, min(len(known) // ROWS_OF_BIN, MOST_BINS))
     ordered = np.sort(present)
-    cuts = np.unique(ordered)[1:]
-    return np.unique(quantiles_of(ordered, n_bins)) if len(cuts) >= n_bins else cuts
+    cuts = distinct(ordered)[1:]
+    return distinct(quantiles_of(ordered, n_bins)) if len(cuts) >= n_bins else cuts
 
 
 @of_rows

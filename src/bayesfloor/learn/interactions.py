@@ -15,7 +15,7 @@ from bayesfloor.learn.discriminants import shares_of
 from bayesfloor.learn.interaction_kernels import pair_counts, pair_information, triple_information
 from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.ridge import kernel_ridge
-from bayesfloor.learn.training_rows import Train, quantiles_of
+from bayesfloor.learn.training_rows import Train, distinct, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Bins of a feature in a pair, of about equal numbers of rows.
@@ -114,7 +114,7 @@ def quartile_bins(X: Floats, test: Floats) -> Bins:
     quartiles = quantiles_of(ordered, N_BINS)
     of_columns = []
     for j, cuts in enumerate(quartiles):
-        cuts = np.unique(ordered[j])[:-1] if n_values[j] <= N_BINS else np.unique(cuts)
+        cuts = distinct(ordered[j])[:-1] if n_values[j] <= N_BINS else distinct(cuts)
         if len(cuts) and cuts[-1] == ordered[j, -1]:
             cuts = cuts[:-1]  # no row is above
         of_columns.append(cuts)

@@ -9,7 +9,7 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
 from bayesfloor.learn.discriminants import fit_logistic, linear_discriminant, shares_of
 from bayesfloor.learn.later import beside, of_rows, repeated
-from bayesfloor.learn.training_rows import Codes, Train, narrow, quantiles_of, standardised
+from bayesfloor.learn.training_rows import Codes, Train, distinct, narrow, quantiles_of, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Bins of each feature for naive Bayes, of about equal numbers of rows.
@@ -63,7 +63,7 @@ def _normal_scores(columns: Floats, test: Floats, ordered: Floats, train: Train)
     values, scores = [], []
     ranks = ndtri((np.arange(n) + 0.5) / n)
     for line in ordered:
-        first = np.flatnonzero(np.concatenate([[True], line[1:] > line[:-1]]))
+        first = np.flatnonzero(np.append(True, line[1:] > line[:-1]))
         if len(first) <= 2:  # scores of two values are those values, standardised
             first = first[:0]
         count = np.diff(first, append=n)
@@ -86,7 +86,7 @@ def _interpolated(rows: Floats, values: tuple[Floats, ...], scores: tuple[Floats
 
 def quantile_cuts(ordered: Floats) -> list[Floats]:
     """Return where each row of sorted values is cut into bins of about equal size."""
-    return [np.unique(edges) for edges in quantiles_of(ordered, N_BINS)]
+    return [distinct(edges) for edges in quantiles_of(ordered, N_BINS)]
 
 
 def log_ratios(bins: Ints, n_bins: int, train: Train) -> Floats:

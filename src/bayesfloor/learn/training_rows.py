@@ -213,6 +213,11 @@ def quantiles_of(ordered: Floats, n_bins: int) -> Floats:
     return ordered[..., places]
 
 
+def distinct(ordered: Floats) -> Floats:
+    """Return the different values among sorted numbers, as `numpy.unique` does after sorting them once more."""
+    return ordered[np.append(True, ordered[1:] > ordered[:-1])] if len(ordered) else ordered
+
+
 def relative_spread(X: Floats) -> Floats:
     """Return the standard deviations of columns as shares of the largest."""
     largest = np.abs(X).max(initial=0.0)
