@@ -94,7 +94,7 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     record["stack"] = judged(stack, test, others, stack.classes_, seconds)
     assert stack.held_out_ is not None
     record["held_out"] = {key: [each.value, *each.interval] for key, each in stack.held_out_.metrics.items()}
-    record["expected"], record["learners"] = stack.held_out_.expected, stack.learners_
+    record["measured"], record["learners"] = stack.held_out_.measured, stack.learners_
     peer, typed = boosting(train)
     _, seconds, _ = timed(partial(peer.fit, typed(train), labels))
     record["boosting"] = judged(peer, typed(test), others, peer.classes_, seconds)
@@ -156,7 +156,7 @@ def write_table(records: list[dict[str, Any]]) -> None:
         f"{_off(records, 'log_loss')}. The wine tables hold copies of rows, which a random split puts on both sides "
         f"and `held_out_` does not; without them, error {_off(own, 'error')}, log-loss {_off(own, 'log_loss')}. What "
         "is held out was predicted by members that saw four fifths of the rows of the fit. As the learning curve "
-        "expects it of all of them (`held_out_.expected`), without the wine tables, where that was recorded: error "
+        "expects it of all of them (`held_out_.measured`), without the wine tables, where that was recorded: error "
         f"{_off(told, 'error', 'expected')}, log-loss {_off(told, 'log_loss', 'expected')}; of the same fits, as "
         f"measured: {_off(told, 'error')} and {_off(told, 'log_loss')}. The 95% interval holds the error on fresh "
         f"rows in {inside:.0%} of the {len(own)} fits: it is about members of four fifths of the rows, and does not "
