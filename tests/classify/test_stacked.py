@@ -367,6 +367,17 @@ def test_a_floor_hands_out_the_model_of_its_run(is_number):
     assert clone(model).get_params() == other.get_params()
 
 
+def test_a_column_that_is_named_as_target_is_no_feature(tmp_path):
+    frame, score = mixed_frame(200)
+    table = frame.assign(grade=np.where(score > 1, "high", "low"))
+    asked = {"learners": ["gaussian"], "effort": "fast", "n_jobs": 1}
+    _, model = learned_floor(table, "grade", return_model=True, **asked)
+    assert list(model.feature_names_in_) == list(frame)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    _, of_file = learned_floor(tmp_path / "table.csv", "grade", return_model=True, **asked)
+    assert (of_file.predict(frame) == model.predict(frame)).mean() > 0.95
+
+
 def test_a_floor_in_time_has_no_model():
     X, y = rings(200)
     with pytest.raises(ValueError, match="return_model=True is for rows without time"):

@@ -35,7 +35,7 @@ from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
 from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_option, check_random_state_seed
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import problem_and_table
@@ -101,8 +101,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
         problem = _that_count(replace(problem, time=None, by=None))
         if len(problem.X) >= FEWEST_ROWS:
-            return self._keep_run(X, table, *self._run(problem, seed))
-        self._keep_columns(X, table)
+            return self._keep_run(X, y, table, *self._run(problem, seed))
+        self._keep_columns(X, y, table)
         self.floor_ = self.held_out_ = self.held_out_rows_ = None
         self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
         self._keep_classes(problem)
@@ -126,11 +126,11 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             return found
         return self._floor_of(problem, effort=effort, max_rows=self.max_rows if n_rows == most else n_rows, **asked)
 
-    def _keep_run(self, X: Any, table: Table | None, floor: StackFloor, held_out: HeldOut) -> Self:
+    def _keep_run(self, X: Any, y: Any, table: Table | None, floor: StackFloor, held_out: HeldOut) -> Self:
         """Keep what was learned, and train the members on all rows."""
         max_models = None if self.max_models is None else check_int("max_models", self.max_models)
         seed, n_threads = check_random_state_seed(self.random_state), check_n_jobs(self.n_jobs)
-        self._keep_columns(X, table)
+        self._keep_columns(X, y, table)
         self._keep_figures(floor, held_out)
         self.model_ = supervise(
             lambda pool: fit_stack_model(
@@ -142,7 +142,10 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         self._keep_classes(held_out.used)
         return self
 
-    def _keep_columns(self, X: Any, table: Table | None) -> None:
+    def _keep_columns(self, X: Any, y: Any, table: Table | None) -> None:
+        """Note how many columns there are and how they are called, without the one that y names."""
+        if is_eager_frame(X) and (target := column_named(X, y)) is not None:
+            X = as_narwhals(with_text_names(X)).drop(target).to_native()
         if table is not None and (isinstance(X, Table) or not is_eager_frame(X)):
             self.n_features_in_ = table.X.shape[1]
         else:

@@ -185,7 +185,7 @@ def learned_floor(
         "client": client,
     }
     floor, held_out = learned_floor_of(problem, metric=metric, costs=costs, positive=positive, cv=cv, **settings)
-    return (floor, estimator_of_run(X, table, floor, held_out, **settings)) if return_model else floor
+    return (floor, estimator_of_run(X, y, table, floor, held_out, **settings)) if return_model else floor
 
 
 def learned_floor_of(

@@ -166,12 +166,12 @@ def fit_stack_model(
     return _model_of(laters, chosen, used, learned.centre, learned.scale)
 
 
-def estimator_of_run(X: Any, table: Table | None, floor: Any, held_out: Any, **settings: Any) -> Any:
+def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: Any, **settings: Any) -> Any:
     """Return the stack of a run of `learned_floor` or `regression_floor` as an estimator, trained on all rows.
 
     Parameters
     ----------
-    X : object
+    X, y : object
         What the run was given.
     table : Table or None
         What became of it.
@@ -187,7 +187,7 @@ def estimator_of_run(X: Any, table: Table | None, floor: Any, held_out: Any, **s
     name = "StackedClassifier" if held_out.used.task == "classification" else "StackedRegressor"
     # the estimators stand on this room: they are looked up by their public names when one is asked for
     estimator = getattr(import_module("bayesfloor"), name)(**settings)
-    return estimator._keep_run(X, table, floor, held_out)
+    return estimator._keep_run(X, y, table, floor, held_out)
 
 
 def check_may_return(problem: Problem) -> None:

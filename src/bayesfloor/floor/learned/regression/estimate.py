@@ -157,7 +157,7 @@ def regression_floor(
         "client": client,
     }
     floor, held_out = regression_floor_of(problem, metric=metric, cv=cv, **settings)
-    return (floor, estimator_of_run(X, table, floor, held_out, **settings)) if return_model else floor
+    return (floor, estimator_of_run(X, y, table, floor, held_out, **settings)) if return_model else floor
 
 
 def regression_floor_of(
