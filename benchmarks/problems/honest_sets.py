@@ -117,7 +117,7 @@ NUMBERS = (
 
 DESIGN = (
     _table("OJ"),
-    _table("smoking"),
+    _table("mlc_churn"),
     _r("modeldata/concrete", "compressive_strength"),
     _r("Ecdat/Computers", "price"),
 )
