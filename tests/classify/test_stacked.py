@@ -20,6 +20,7 @@ from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.stack_model import TENTH, choose_members, fit_stack_model
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.families import CLASS_FAMILIES
+from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.threads import WorkerPool
 
 from .estimator_contract import CONTRACT, blobs, check_kinds_of_array
@@ -385,11 +386,15 @@ def test_a_floor_in_time_has_no_model():
 
 
 def test_a_random_state_is_drawn_from_once():
+    """What is trained on all rows has the seed of the run: that of the first number that is drawn."""
     X, y = rings(150)
-    asked = {"learners": ["gaussian"], "n_jobs": 1}
+    asked = {"learners": ["trees"], "effort": "fast", "n_jobs": 1}
     _, model = learned_floor(X, y, random_state=np.random.default_rng(3), return_model=True, **asked)
+    seed = check_random_state_seed(np.random.default_rng(3))
+    expected = StackedClassifier(random_state=seed, **asked).fit(X, y).predict_proba(X)
+    assert_array_equal(model.predict_proba(X), expected)
     other = StackedClassifier(random_state=np.random.default_rng(3), **asked).fit(X, y)
-    assert_array_equal(model.predict_proba(X), other.predict_proba(X))
+    assert_array_equal(other.predict_proba(X), expected)
 
 
 def test_a_budget_of_seconds(monkeypatch):
@@ -404,6 +409,8 @@ def test_a_budget_of_seconds(monkeypatch):
     assert_array_equal(
         hurried.predict_proba(X), clone(model).set_params(effort="fast", max_rows=1000).fit(X, y).predict_proba(X)
     )
+    with pytest.raises(ValueError, match="max_rows"):
+        clone(model).set_params(max_seconds=1.0, max_rows="many").fit(X, y)
     for wrong in (0.0, -1.0, "long"):
         with pytest.raises(ValueError, match="max_seconds"):
             clone(model).set_params(max_seconds=wrong).fit(X, y)

@@ -95,13 +95,15 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, task: str, sample_weight: Any, groups: Any) -> Self:
         """Fit the stack."""
         check_confidence(self.confidence)
+        if self.max_models is not None:
+            check_int("max_models", self.max_models)
         seed = check_random_state_seed(self.random_state)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
         problem = _that_count(replace(problem, time=None, by=None))
         if len(problem.X) >= FEWEST_ROWS:
-            return self._keep_run(X, y, table, *self._run(problem, seed))
+            return self._keep_run(X, y, table, seed, *self._run(problem, seed))
         self._keep_columns(X, y, table)
         self.floor_ = self.held_out_ = self.held_out_rows_ = None
         self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
@@ -117,26 +119,24 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             return self._floor_of(problem, effort=effort, max_rows=self.max_rows, **asked)
         seconds = check_float("max_seconds", self.max_seconds, "(0, inf)")
         started = perf_counter()
-        first = min(FIRST_ROWS, self.max_rows or FIRST_ROWS)
-        found = self._floor_of(problem, effort="fast", max_rows=first, **asked)
+        given = len(problem.X) if self.max_rows is None else check_int("max_rows", self.max_rows)
+        found = self._floor_of(problem, effort="fast", max_rows=min(FIRST_ROWS, given), **asked)
         took = perf_counter() - started
-        most = min(len(problem.X), self.max_rows or len(problem.X), int(min(EFFORTS[effort].most_rows, 1e9)))
+        most = int(min(len(problem.X), given, EFFORTS[effort].most_rows))
         n_rows = _affordable_rows(found[0].n_rows, most, effort, (seconds - took) / took)
         if n_rows is None:
             return found
         return self._floor_of(problem, effort=effort, max_rows=self.max_rows if n_rows == most else n_rows, **asked)
 
-    def _keep_run(self, X: Any, y: Any, table: Table | None, floor: StackFloor, held_out: HeldOut) -> Self:
+    def _keep_run(self, X: Any, y: Any, table: Table | None, seed: int, floor: StackFloor, held_out: HeldOut) -> Self:
         """Keep what was learned, and train the members on all rows."""
-        max_models = None if self.max_models is None else check_int("max_models", self.max_models)
-        seed, n_threads = check_random_state_seed(self.random_state), check_n_jobs(self.n_jobs)
         self._keep_columns(X, y, table)
         self._keep_figures(floor, held_out)
         self.model_ = supervise(
             lambda pool: fit_stack_model(
-                held_out.learned, max_models=max_models, seed=seed, pool=pool, client=self.client
+                held_out.learned, max_models=self.max_models, seed=seed, pool=pool, client=self.client
             ),
-            n_threads,
+            check_n_jobs(self.n_jobs),
             False,
         )
         self._keep_classes(held_out.used)

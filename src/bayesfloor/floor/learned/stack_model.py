@@ -178,7 +178,7 @@ def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: 
     floor, held_out
         What the run found.
     **settings
-        Parameters of the estimator.
+        Parameters of the estimator, of which `random_state` is the seed of the run.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: 
     name = "StackedClassifier" if held_out.used.task == "classification" else "StackedRegressor"
     # the estimators stand on this room: they are looked up by their public names when one is asked for
     estimator = getattr(import_module("bayesfloor"), name)(**settings)
-    return estimator._keep_run(X, y, table, floor, held_out)
+    return estimator._keep_run(X, y, table, settings["random_state"], floor, held_out)
 
 
 def check_may_return(problem: Problem) -> None:
