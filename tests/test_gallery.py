@@ -111,6 +111,13 @@ def check_drift(names):
     assert {level.level for level in found.levels} == {"north", "east"}
 
 
+def check_take_home(names):
+    """What was told holds on new rows, and the stack beats boosting."""
+    low, high = names["told"].interval
+    assert low < names["fresh"] < high
+    assert names["floor"].interval[0] < 0.05 < names["fresh"] < names["boosting"] - 0.01
+
+
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in EXAMPLES]
 )

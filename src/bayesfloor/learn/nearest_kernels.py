@@ -8,15 +8,15 @@ from bayesfloor.runtime.kernels import kernel
 
 
 @kernel
-def keep_nearest(distances, first, nearest, rows):
+def keep_nearest(distances, numbers, nearest, rows):
     """Update the nearest rows of each test row with a block of others; of equal distances, the first row is nearer.
 
     Parameters
     ----------
     distances : ndarray of shape (n_test, n)
         Distances from test rows.
-    first : int
-        Number of the first of the others.
+    numbers : ndarray of shape (n,)
+        Numbers of the others, ascending.
     nearest, rows : ndarray of shape (n_test, k)
         Distances and numbers of the nearest so far, ascending; changed in place.
     """
@@ -25,14 +25,17 @@ def keep_nearest(distances, first, nearest, rows):
     for i in range(n_test):
         farthest = nearest[i, k - 1]
         for p in range(n):
-            if distances[i, p] < farthest:
+            d = distances[i, p]
+            if d < farthest or (d == farthest and numbers[p] < rows[i, k - 1]):
                 place = k - 1
-                while place > 0 and nearest[i, place - 1] > distances[i, p]:
+                while place > 0 and (
+                    nearest[i, place - 1] > d or (nearest[i, place - 1] == d and rows[i, place - 1] > numbers[p])
+                ):
                     nearest[i, place] = nearest[i, place - 1]
                     rows[i, place] = rows[i, place - 1]
                     place -= 1
-                nearest[i, place] = distances[i, p]
-                rows[i, place] = first + p
+                nearest[i, place] = d
+                rows[i, place] = numbers[p]
                 farthest = nearest[i, k - 1]
 
 

@@ -27,6 +27,7 @@ from bayesfloor.floor.learned.metrics import (
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
 from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterior_bounds, residual_test
+from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
@@ -38,7 +39,7 @@ from bayesfloor.runtime.checks import check_confidence, check_random_state_seed,
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import WorkerPool, supervise
-from bayesfloor.tables.arguments import check_problem
+from bayesfloor.tables.arguments import problem_and_table
 
 
 @like_input
@@ -63,7 +64,8 @@ def learned_floor(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> LearnedFloor:
+    return_model: bool = False,
+) -> Any:
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Its errors, with
@@ -133,11 +135,15 @@ def learned_floor(
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Train the learners on the workers of this cluster, with the same result. None trains them here.
+    return_model : bool, default=False
+        Return the stack as well, its members trained on all rows; not with `time`.
 
     Returns
     -------
-    LearnedFloor
+    floor : LearnedFloor
         The estimate and its interval; what the stack reaches; the curve.
+    model : StackedClassifier
+        The model of this very run, fitted; only with `return_model`.
 
     See Also
     --------
@@ -162,21 +168,24 @@ def learned_floor(
     >>> floor.interval[0] <= floor.estimate <= floor.reached <= floor.interval[1]
     True
     """
-    return learned_floor_of(
-        check_problem(X, y, groups=groups, time=time, sample_weight=sample_weight, prepare=prepare, by=by),
-        metric=metric,
-        costs=costs,
-        positive=positive,
-        confidence=confidence,
-        cv=cv,
-        max_rows=max_rows,
-        learners=learners,
-        effort=effort,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        progress=progress,
-        client=client,
-    )[0]
+    problem, table = problem_and_table(
+        X, y, groups=groups, time=time, sample_weight=sample_weight, prepare=prepare, by=by
+    )
+    if return_model:
+        check_may_return(problem)
+        random_state = check_random_state_seed(random_state)  # one for the run and for the model
+    settings: dict[str, Any] = {
+        "confidence": confidence,
+        "max_rows": max_rows,
+        "learners": learners,
+        "effort": effort,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "progress": progress,
+        "client": client,
+    }
+    floor, held_out = learned_floor_of(problem, metric=metric, costs=costs, positive=positive, cv=cv, **settings)
+    return (floor, estimator_of_run(X, y, table, floor, held_out, **settings)) if return_model else floor
 
 
 def learned_floor_of(

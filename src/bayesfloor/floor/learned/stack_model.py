@@ -2,11 +2,13 @@
 
 Cross-fitting tells what every learner predicts for rows that it has not seen. The stack's weights are fitted to these
 predictions, in which learners were trained on four fifths of the rows. What a member adds is weighed against what it
-costs to ask it: one whose absence costs less than `TENTH` of a standard error of the loss is left out. The others are
-trained once more, on all rows.
+costs to ask it: one whose absence costs less than `TENTH` of a standard error of the loss is left out, and members that
+look for nearest rows, which takes longer than all else, must be worth more where there are many rows to look at. The
+others are trained once more, on all rows.
 """
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayesfloor.data.column_order import in_column_order
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.counted_rows import counted_rows
 from bayesfloor.floor.learned.cross_fitting import fit_for_rows_to_come
@@ -27,6 +30,11 @@ from bayesfloor.runtime.threads import WorkerPool
 
 #: What a member's absence may cost, in standard errors of the stack's loss.
 TENTH = 0.1
+#: Time of a search, in microseconds a row, that is worth as much; one of ten times that must be worth a standard error,
+#: and none must be worth more.
+CHEAP, DEAREST = 10.0, 10.0
+#: Microseconds for a training row and column that is looked at, and for local ridge regression of few and of many rows.
+OF_VALUE, OF_LOCAL_RIDGE = 2e-4, {False: 8.0, True: 40.0}
 #: Share of the predictions that all members must have: not all learners are trained for every fold.
 FEWEST_SHARED = 0.5
 #: How learners are called that look for nearest rows.
@@ -158,6 +166,36 @@ def fit_stack_model(
     return _model_of(laters, chosen, used, learned.centre, learned.scale)
 
 
+def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: Any, **settings: Any) -> Any:
+    """Return the stack of a run of `learned_floor` or `regression_floor` as an estimator, trained on all rows.
+
+    Parameters
+    ----------
+    X, y : object
+        What the run was given.
+    table : Table or None
+        What became of it.
+    floor, held_out
+        What the run found.
+    **settings
+        Parameters of the estimator, of which `random_state` is the seed of the run.
+
+    Returns
+    -------
+    StackedClassifier or StackedRegressor
+    """
+    name = "StackedClassifier" if held_out.used.task == "classification" else "StackedRegressor"
+    # the estimators stand on this room: they are looked up by their public names when one is asked for
+    estimator = getattr(import_module("bayesfloor"), name)(**settings)
+    return estimator._keep_run(X, y, table, settings["random_state"], floor, held_out)
+
+
+def check_may_return(problem: Problem) -> None:
+    """Refuse rows in time: stacks of them have members of recent rows alone, which a model of all rows has not."""
+    if problem.time is not None:
+        raise ValueError("return_model=True is for rows without time: leave out 'time', or take the floor alone.")
+
+
 def fit_plain_model(problem: Problem, seed: int, pool: WorkerPool) -> StackModel:
     """Train one learner on all rows, where they are too few to cross-fit."""
     used, centre, scale = standardised_target(in_column_order(problem))
@@ -197,18 +235,23 @@ def choose_members(learned: Learned, max_models: int | None, seed: int) -> Weigh
 
     weights, offset, lost = fit(among)
     # rows that are predicted in several repeats count once
-    n_rows = len(np.unique(rows))
-    most = float(lost.mean() + TENTH * lost.std() / n_rows**0.5)
+    standard_error = float(lost.std()) / len(np.unique(rows)) ** 0.5
     lightest = np.flatnonzero(weights)[np.argsort(weights[weights > 0], kind="stable")]
-    searches = _searches(lightest, learned.names)
-    for number, left_out in enumerate([*searches, *lightest[:, np.newaxis]]):
+    least = float(lost.mean())
+    for left_out in _searches(lightest, learned.names):
         others = np.setdiff1d(np.flatnonzero(weights), left_out)
-        if not len(others):
+        without = fit(others) if len(others) else None
+        if without and float(without[2].mean()) <= least + _worth(left_out, learned) * standard_error:
+            weights, offset, lost = without
+    least = float(lost.mean())
+    for member in lightest:
+        others = np.setdiff1d(np.flatnonzero(weights), [member])
+        if not len(others) or not weights[member] > 0:
             continue
         # where there are too many, the lightest go, whatever that costs
-        is_over = max_models is not None and number >= len(searches) and len(others) >= max_models
+        is_over = max_models is not None and len(others) >= max_models
         without = fit(others)
-        if is_over or float(without[2].mean()) <= most:
+        if is_over or float(without[2].mean()) <= least + TENTH * standard_error:
             weights, offset, _ = without
     order = np.argsort(-weights, kind="stable")
     named = {learned.names[member]: float(weights[member]) for member in order if weights[member] > 0}
@@ -227,6 +270,13 @@ def _searches(members: Ints, names: list[str]) -> list[Ints]:
         if any(word in names[member] for word in SEARCHING):
             found.setdefault(names[member].partition(", ")[2], []).append(int(member))
     return [np.array(each) for each in found.values()]
+
+
+def _worth(members: Ints, learned: Learned) -> float:
+    """Return what the absence of members that share a search may cost, in standard errors, for the time it spares."""
+    n_ridges = sum("local ridge" in learned.names[member] for member in members)
+    time = OF_VALUE * learned.used.X.size + n_ridges * OF_LOCAL_RIDGE[learned.plan.is_many]
+    return TENTH * float(np.clip(time / CHEAP, 1.0, DEAREST))
 
 
 def _complete(predicted: NDArray[Any], mean_weights: Floats, counted: Ints) -> tuple[Ints, Ints, Ints]:

@@ -24,6 +24,7 @@ from bayesfloor.floor.learned.regression.summary import (
     weighted_median,
 )
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
+from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.checks import (
@@ -33,7 +34,7 @@ from bayesfloor.runtime.checks import (
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import WorkerPool, supervise
-from bayesfloor.tables.arguments import check_problem
+from bayesfloor.tables.arguments import problem_and_table
 
 
 @like_input
@@ -55,7 +56,8 @@ def regression_floor(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> RegressionFloor:
+    return_model: bool = False,
+) -> Any:
     """Estimate how much of a number any model can predict: the noise variance, and the ceiling of R².
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Where its squared
@@ -110,11 +112,15 @@ def regression_floor(
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Train the learners on the workers of this cluster, with the same result. None trains them here.
+    return_model : bool, default=False
+        Return the stack as well, its members trained on all rows; not with `time`.
 
     Returns
     -------
-    RegressionFloor
+    floor : RegressionFloor
         The ceiling of R² and its interval; the noise; what the stack reaches; the curve.
+    model : StackedRegressor
+        The model of this very run, fitted; only with `return_model`.
 
     See Also
     --------
@@ -134,19 +140,24 @@ def regression_floor(
     >>> floor.interval[0] <= floor.reached <= floor.estimate <= floor.interval[1]
     True
     """
-    return regression_floor_of(
-        check_problem(X, y, task="regression", groups=groups, time=time, prepare=prepare, sample_weight=sample_weight),
-        metric=metric,
-        confidence=confidence,
-        cv=cv,
-        max_rows=max_rows,
-        learners=learners,
-        effort=effort,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        progress=progress,
-        client=client,
-    )[0]
+    problem, table = problem_and_table(
+        X, y, task="regression", groups=groups, time=time, prepare=prepare, sample_weight=sample_weight
+    )
+    if return_model:
+        check_may_return(problem)
+        random_state = check_random_state_seed(random_state)  # one for the run and for the model
+    settings: dict[str, Any] = {
+        "confidence": confidence,
+        "max_rows": max_rows,
+        "learners": learners,
+        "effort": effort,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "progress": progress,
+        "client": client,
+    }
+    floor, held_out = regression_floor_of(problem, metric=metric, cv=cv, **settings)
+    return (floor, estimator_of_run(X, y, table, floor, held_out, **settings)) if return_model else floor
 
 
 def regression_floor_of(
