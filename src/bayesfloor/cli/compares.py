@@ -9,7 +9,7 @@ from cyclopts.validators import Number
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_readable, open_table
-from bayesfloor.cli.options import RUN_DEFAULTS, Count, RunOptions, Seed, TableOptions
+from bayesfloor.cli.options import RUN_DEFAULTS, Count, Criterion, RunOptions, Seed, TableOptions
 from bayesfloor.cli.output import columns_text, progress_on_stderr, say, show
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
@@ -34,6 +34,7 @@ def compare(
     metric: str | None = None,
     together: bool = False,
     fast: bool = False,
+    criterion: Criterion = "whole",
     effort: Literal["fast", "default", "high"] = "default",
     budget: Count = None,
     max_rows: Annotated[int | None, Parameter(validator=Number(gte=4))] = None,
@@ -63,7 +64,7 @@ def compare(
     together
         Also compare all files side by side.
     fast
-        Floors from spanning trees alone, without training anything.
+        Floors from spanning trees alone, without training anything; --criterion says which.
     effort
         How much is trained: fast, default or high.
     budget
@@ -79,6 +80,7 @@ def compare(
     """
     asked: dict[str, Any] = {
         "task": task,
+        "criterion": criterion,
         "metric": metric,
         "learners": None if fast else "default",
         "effort": effort,
@@ -89,6 +91,8 @@ def compare(
     }
     if fast and (metric is not None or time is not None):
         raise UsageError("--fast trains nothing: leave out --metric and --time")
+    if criterion != "whole" and not fast:
+        raise UsageError("--criterion is about spanning trees: give --fast")
     if labels is None:
         asked |= _steps(files, target, task, groups, time, seed, options)
     else:
@@ -150,7 +154,7 @@ def _labels(file: str, target: str | None, known: dict[str, str]) -> dict[str, A
     from bayesfloor.tables.formats import read_raw
     from bayesfloor.tables.frames import frame_of_raw
 
-    frame = frame_of_raw(read_raw(file, target=target))
+    frame = frame_of_raw(read_raw(file))
     left = [str(name) for name in frame.columns if str(name) not in known.values()]
     if target is None and len(left) != 1:
         listed = ", ".join(map(repr, left))
@@ -160,7 +164,8 @@ def _labels(file: str, target: str | None, known: dict[str, str]) -> dict[str, A
         if column not in frame.columns:
             option = "target" if name == "y" else name
             raise UsageError(f"--{option} {column!r}: {file!r} has no such column")
-    return {name: frame[column].to_numpy() for name, column in wanted.items()}
+    found = {name: frame[column].to_numpy() for name, column in wanted.items()}
+    return found | {"y": _as_numbers(found["y"])}
 
 
 def _one_column(path: Path) -> "NDArray[Any] | None":
@@ -176,14 +181,23 @@ def _one_column(path: Path) -> "NDArray[Any] | None":
     if len(lines) < 2 or any(separator in line for line in lines[:100] for separator in ",;\t|"):
         return None
     first, *others = lines
-    try:
-        numbers = np.array(others, np.float64)
-    except ValueError:
+    numbers = _as_numbers(np.array(others))
+    if numbers.dtype.kind != "f":
         return np.array(others if first not in others else lines)
     try:
         return np.append(float(first), numbers)
     except ValueError:
         return numbers
+
+
+def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
+    """Return labels as numbers where all of them are; text as it is."""
+    import numpy as np
+
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        return values
 
 
 def _text(found: "FeatureComparison") -> str:

@@ -131,7 +131,9 @@ def tree_difference(first: TreeFloors, second: TreeFloors, criterion: str, n_row
     return FeatureDifference(*names, None, None, None, value, (low, high), p_value, None, n_rows)
 
 
-def tree_summary(found: TreeFloors, representation: Representation, criterion: str, n_rows: int) -> FeatureFloor:
+def tree_summary(
+    found: TreeFloors, representation: Representation, criterion: str, n_samples: int, n_rows: int
+) -> FeatureFloor:
     """Return the floor of a representation as it is shown."""
     level = found.by_criterion(criterion).level()
     return FeatureFloor(
@@ -143,6 +145,7 @@ def tree_summary(found: TreeFloors, representation: Representation, criterion: s
         reached_interval=None,
         curve=None,
         is_improving=None,
+        n_samples=n_samples,
         n_rows=n_rows,
         is_stopped=False,
         takes_new_rows=representation.takes_new_rows,

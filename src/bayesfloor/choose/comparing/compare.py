@@ -140,9 +140,9 @@ def compare_features(
 
     Notes
     -----
-    Of three or more representations and more than 4000 rows, a part of the rows is looked at first. One stops there if
-    the best value that any model may attain with it is surely worse than what another one reaches already. The chance
-    that the best of them stops so is at most 1 less the confidence, as far as the ranges of floors hold (BF080).
+    Of three or more representations and at least 4000 rows, a part of the rows is looked at first. One stops there if
+    more rows would not bring it to what another one reaches already. The chance that the best of them stops so is at
+    most 1 less the confidence, as long as doubling the rows gains no more than the last doubling did (BF080).
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _learned(
     """Put what was learned into order."""
     differences = allowing_for_all(race.differences)
     of_loss = next(iter(race.measured.values())).floor
-    summaries = {each.name: _summary(each, race) for each in representations}
+    summaries = {each.name: _summary(each, race, n_samples) for each in representations}
     values = {name: float(of_loss.value(each.floor.reached)) for name, each in race.measured.items()}
     names = sorted(summaries, key=lambda name: _order(summaries[name], values[name]))
     of_pairs = [pair_errors(race.measured[name].held_out) for name in names]
@@ -244,7 +244,7 @@ def _learned(
     return replace(found, findings=in_order(said))
 
 
-def _summary(representation: Representation, race: Race) -> FeatureFloor:
+def _summary(representation: Representation, race: Race, n_samples: int) -> FeatureFloor:
     measured: Measured = race.measured[representation.name]
     floor = measured.floor
     return FeatureFloor(
@@ -256,6 +256,7 @@ def _summary(representation: Representation, race: Race) -> FeatureFloor:
         reached_interval=floor.reached_interval,
         curve=floor.curve,
         is_improving=is_improving(floor.curve, larger_is_better=floor.larger_is_better),
+        n_samples=n_samples,
         n_rows=measured.n_rows,
         is_stopped=representation.name in race.stopped,
         takes_new_rows=representation.takes_new_rows,
@@ -288,7 +289,7 @@ def _by_trees(
     n_rows = len(rows)
     differences = allowing_for_all([tree_difference(a, b, criterion, n_rows) for a, b in combinations(measured, 2)])
     pairs = zip(measured, given, strict=True)
-    summaries = {each.name: tree_summary(each, of, criterion, n_rows) for each, of in pairs}
+    summaries = {each.name: tree_summary(each, of, criterion, n_samples, n_rows) for each, of in pairs}
     names = sorted(summaries, key=lambda name: _order(summaries[name], summaries[name].estimate))
     by_name = {each.name: each for each in measured}
     pair_values = np.array([by_name[name].pairs.floor for name in names])
@@ -347,9 +348,9 @@ def _find_stopped(found: FeatureComparison, race: Race) -> Iterator[Finding]:
     for why, said, hint in (
         (
             "hopeless",
-            "The best value that any model may attain with them is surely worse than what another one reaches on the "
-            f"same rows. The chance that the best one stops so is at most {exact_percent(1.0 - found.confidence)}, as "
-            "far as ranges of floors hold.",
+            "More rows would not bring them to what another one reaches already. The chance that one of them would be "
+            f"the best is at most {exact_percent(1.0 - found.confidence)}, as long as doubling the rows gains no more "
+            "than the last doubling did.",
             "Their figures are those of fewer rows, with wider ranges. Compare two of them alone to use all rows.",
         ),
         (

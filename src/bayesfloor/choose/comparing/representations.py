@@ -386,7 +386,7 @@ class _Reader:
             if is_eager_frame(value):
                 value = check_points(value, min_rows=1)
             value = host_array(value)
-            array = value if hasattr(value, "tocsr") else np.asarray(value)
+            array = value if hasattr(value, "tocsr") or isinstance(value, np.ndarray) else np.asarray(value)
             if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
                 check_points(value, min_rows=1)  # says what is wrong
                 raise TypeError(f"The features {quoted(name)} are no table of numbers.")

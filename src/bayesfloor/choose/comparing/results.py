@@ -17,7 +17,7 @@ from bayesfloor.runtime.text import counted, difference, listed, quoted, shown, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeatureFloor(Result, says="name estimate reached n_features"):
+class FeatureFloor(Result, says="name reached n_features n_samples"):
     """What can be reached with one representation of the rows.
 
     Attributes
@@ -38,8 +38,9 @@ class FeatureFloor(Result, says="name estimate reached n_features"):
         What the stack attains at each training size.
     is_improving : bool or None
         Whether all training rows are surely better than half of them.
-    n_rows : int
-        Rows that the figures come from: fewer than for others, where it was stopped early.
+    n_samples, n_rows : int
+        Rows given, and rows that the figures come from: fewer than for others, where it was stopped early. Ranges are
+        then those of the round that stopped it, and wider.
     is_stopped : bool
         Whether it was stopped before all rows were used.
     takes_new_rows : bool
@@ -58,6 +59,7 @@ class FeatureFloor(Result, says="name estimate reached n_features"):
     reached_interval: Range | None
     curve: LearningCurve | None
     is_improving: bool | None
+    n_samples: int
     n_rows: int
     is_stopped: bool
     takes_new_rows: bool

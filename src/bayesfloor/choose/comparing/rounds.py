@@ -1,9 +1,15 @@
 """A learned floor of each representation, on few rows first: who cannot be the best any more is stopped.
 
-A round uses a part of the rows. A representation stops there if the best value that any model may attain with it, at
-the better end of its range, is worse than what another one surely reaches with these rows: more rows would not help it,
-and make the other no worse. Ranges of the rounds are so wide that the chance to stop the best, or any as good, is at
-most 1 less the confidence, over all representations and rounds together, as far as ranges of floors hold.
+A round uses a part of the rows. A representation stops there if all rows would not bring it to what another one surely
+reaches with these rows already, by one of two bounds:
+
+- what it loses now, less what the last doubling of the training rows gained for each doubling to come. Learning curves
+  flatten: a doubling gains no more than the one before;
+- the better end of the range of its floor, which no model gets beyond.
+
+Both are so wide that the chance to stop the one that would be the best is at most 1 less the confidence, over all
+representations and rounds together, as far as curves do flatten and ranges of floors hold. A pattern that shows only
+from some number of rows on is what this misses.
 
 With a budget, no more than so many go on to all rows: those that reach the best values. That is a choice, and no proof.
 """
@@ -15,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from bayesfloor.choose.comparing.differences import Measured, compare_measured
 from bayesfloor.choose.comparing.representations import Representation
@@ -23,6 +30,7 @@ from bayesfloor.choose.comparing.shared_rows import plan_shared
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
+from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.findings import Finding
@@ -101,12 +109,12 @@ class RacedRows:
             if is_last:
                 out: dict[str, str] = {}
             else:
-                out = dict.fromkeys(hopeless(found), "hopeless")
+                n_doublings = float(np.log2(min(len(self.y), self.max_rows) / size)) if size else 0.0
+                out = dict.fromkeys(hopeless(found, n_doublings, level), "hopeless")
                 if budget is not None and number == len(sizes) - 2:
                     left = [name for name in found if name not in out]
                     left.sort(key=lambda name: found[name].floor.value(found[name].floor.reached))
                     out |= dict.fromkeys(left[budget:], "budget")
-                # shown with the level that was asked for
             for first, second in combinations(found, 2):
                 if is_last or first in out or second in out:
                     differences.append(compare_measured((first, second), found[first], found[second]))
@@ -119,7 +127,8 @@ class RacedRows:
     def _sizes(self, n_representations: int, budget: int | None) -> list[int | None]:
         """Return the rows of each round; None for all in the last one."""
         n_rows = min(len(self.y), self.max_rows)
-        if n_representations < _FEWEST and (budget is None or budget >= n_representations):
+        is_small = n_representations < _FEWEST and (budget is None or budget >= n_representations)
+        if is_small or self.shared.time is not None:  # in time, smaller training sets are more recent ones
             return [None]
         sizes: list[int | None] = []
         size = FIRST_ROWS
@@ -164,11 +173,40 @@ def _n_features(problem: Problem) -> int:
     return int(problem.X.shape[1])
 
 
-def hopeless(found: dict[str, Measured]) -> list[str]:
-    """Name those whose best value is surely worse than what another one reaches."""
+def hopeless(found: dict[str, Measured], n_doublings: float, confidence: float) -> list[str]:
+    """Name those that more rows would not bring to what another one surely reaches.
+
+    Parameters
+    ----------
+    found : dict of str to Measured
+        All that take part.
+    n_doublings : float
+        How often the rows of this round double until all are used.
+    confidence : float
+        Level of the bounds.
+
+    Returns
+    -------
+    list of str
+    """
     surely = {name: max(each.floor.range(*each.floor.reached_interval)) for name, each in found.items()}
     best = min(surely.values())
-    return [name for name, each in found.items() if min(each.floor.range(*each.floor.interval)) > best]
+    return [name for name, each in found.items() if least_loss(each.floor, n_doublings, confidence) > best]
+
+
+def least_loss(floor: MetricFloor, n_doublings: float, confidence: float) -> float:
+    """Return what is lost at the least after some more doublings of the rows."""
+    least = min(floor.range(*floor.interval))
+    curve = floor.curve
+    if curve.covariance is None:
+        return least
+    losses, z = floor.value(curve.value[:2]), float(ndtri(0.5 + 0.5 * confidence))
+    bounds = []
+    for k in (0.0, n_doublings):  # the loss itself, for where it has risen by chance
+        weights = np.array([1.0 + k, -k])
+        error = float(weights @ curve.covariance[:2, :2] @ weights) ** 0.5
+        bounds.append(float(weights @ losses) - z * error)
+    return max(least, min(bounds))
 
 
 class _Progress:
