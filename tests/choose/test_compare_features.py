@@ -240,7 +240,7 @@ def test_columns_of_one_frame():
     assert not found.distinguishable("both", "all")
     assert found.distinguishable("size", "colour")
     assert {each.together for each in found.additions} == {"both"}
-    assert "BF082" in [each.code for each in found.findings]  # the size adds nothing
+    assert "BF077" in [each.code for each in found.findings]  # the size adds nothing
 
 
 def test_groups_and_time():
@@ -274,7 +274,7 @@ def test_hopeless_ones_stop_early(monkeypatch):
     assert found.difference("noise", "useful").n_rows == 150
     assert found.difference("all", "useful").n_rows == 700
     assert found.distinguishable("noise", "useful")
-    (said,) = (each for each in found.findings if each.code == "BF080")
+    (said,) = (each for each in found.findings if each.code == "BF075")
     assert "Stopped after 150 rows: 'noise'" in said.sentence
     assert "at most 5%" in said.sentence
 
@@ -286,7 +286,7 @@ def test_a_budget_bounds_who_goes_on(monkeypatch):
     found = compare_features(parts, y, budget=1, **QUICK)
     assert [each.n_rows for each in found.features] == [400, 150, 150]
     assert len(found.differences) == 3
-    assert "no proof" in next(each for each in found.findings if each.code == "BF080").sentence
+    assert "no proof" in next(each for each in found.findings if each.code == "BF075").sentence
 
 
 def test_who_is_hopeless():

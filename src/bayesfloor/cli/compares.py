@@ -13,7 +13,6 @@ from bayesfloor.cli.options import RUN_DEFAULTS, Count, Criterion, RunOptions, S
 from bayesfloor.cli.output import columns_text, progress_on_stderr, say, show
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
-from bayesfloor.data.metrics import metric_info
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -202,6 +201,8 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
 
 def _text(found: "FeatureComparison") -> str:
     """List the representations, the best first: what is reached, and the floors."""
+    from bayesfloor.data.metrics import metric_info
+
     first = {"name": "features", "n_features": "columns", "n_rows": "rows"}
     differs = {"distinguishable": "differs from the first"}
     best = "ceiling" if metric_info(found.metric).larger_is_better else "floor"

@@ -142,7 +142,7 @@ def compare_features(
     -----
     Of three or more representations and at least 4000 rows, a part of the rows is looked at first. One stops there if
     more rows would not bring it to what another one reaches already. The chance that the best of them stops so is at
-    most 1 less the confidence, as long as doubling the rows gains no more than the last doubling did (BF080).
+    most 1 less the confidence, as long as doubling the rows gains no more than the last doubling did (BF075).
 
     Examples
     --------
@@ -363,7 +363,7 @@ def _find_stopped(found: FeatureComparison, race: Race) -> Iterator[Finding]:
         if names:
             rows = sorted({race.measured[name].n_rows for name in names})
             used = listed([counted(n) for n in rows])
-            yield Finding("BF080", f"Stopped after {used} rows: {listed(list(map(quoted, names)), 8)}. {said}", hint)
+            yield Finding("BF075", f"Stopped after {used} rows: {listed(list(map(quoted, names)), 8)}. {said}", hint)
 
 
 def _find_ahead(found: FeatureComparison) -> Iterator[Finding]:
@@ -372,7 +372,7 @@ def _find_ahead(found: FeatureComparison) -> Iterator[Finding]:
     if ahead:
         said = listed([f"{quoted(name)} at about {rounded_rows(rows)}" for name, rows in ahead.items()], 4)
         yield Finding(
-            "BF081",
+            "BF076",
             f"With more training rows others would overtake {quoted(found.best)}: {said}.",
             "Where more rows can be had, keep both and compare again; floors say where each ends.",
         )
@@ -380,7 +380,7 @@ def _find_ahead(found: FeatureComparison) -> Iterator[Finding]:
     if alone:
         said = listed([f"{quoted(each.together)} on {quoted(each.alone)}" for each in alone], 4)
         yield Finding(
-            "BF082",
+            "BF077",
             f"Side by side nothing is surely gained: {said}.",
             "The shorter one will do, unless more rows show a difference.",
         )
