@@ -259,6 +259,42 @@ def test_groups_and_time():
     assert in_time.features[0].n_rows == 200
 
 
+def test_copies_are_those_in_every_representation():
+    first, second, y = two_views(120)
+    twice = np.tile(np.arange(120), 2)
+    other = np.random.default_rng(1).standard_normal((240, 3))
+    found = compare_features({"a": first[twice], "b": second[twice]}, y[twice], **QUICK)
+    assert (found.n_rows, found.n_samples) == (120, 240)  # one of each
+    assert [each.code for each in found.findings] == ["BF037"]
+    alone = compare_features({"a": first[twice], "other": other}, y[twice], **QUICK)
+    assert alone.n_rows == 240  # the other columns say that the rows are others
+    assert "BF037" not in [each.code for each in alone.findings]
+
+
+def test_near_copies_are_held_out_together(measured):
+    first, second, y = two_views(100)
+    rng = np.random.default_rng(1)
+    twice = np.tile(np.arange(100), 2)
+    near = [each[twice] + 1e-6 * rng.standard_normal((200, each.shape[1])) for each in (first, second)]
+    found = compare_features({"a": near[0], "b": near[1]}, y[twice], **QUICK)
+    assert "BF038" in [each.code for each in found.findings]
+    ((_, one, _),) = measured
+    plan = one.held_out.learned.plan
+    folds = np.empty(200, int)
+    folds[plan.given] = plan.folds
+    np.testing.assert_array_equal(folds[:100], folds[100:])
+    # where one representation tells them apart, they are not the same
+    other = compare_features({"a": near[0], "c": rng.standard_normal((200, 2))}, y[twice], **QUICK)
+    assert "BF038" not in [each.code for each in other.findings]
+
+
+def test_a_sample_is_said():
+    first, second, y = two_views(200)
+    found = compare_features({"a": first, "scaled": StandardScaler()}, y, X=second, max_rows=100, **QUICK)
+    assert (found.n_rows, found.n_samples) == (100, 200)
+    assert [each.code for each in found.findings] == ["BF032"]
+
+
 def test_hopeless_ones_stop_early(monkeypatch):
     monkeypatch.setattr(rounds, "FIRST_ROWS", 150)
     X, y = shifted_classes(0, 700, n_useful=2, n_features=4, shift=3.0)

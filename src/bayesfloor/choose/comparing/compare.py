@@ -197,7 +197,7 @@ def compare_features(
         shared, y_given = shared.take(rows), y_given[rows]
         used = [each.on(rows) for each in representations]
     race = RacedRows(shared, y_given, judged_by, how, most).race(used, budget, progress)
-    return _learned(representations, race, target, n, confidence)
+    return _learned(representations, race, target, confidence, is_sample=most < n)
 
 
 def _most_rows(
@@ -215,10 +215,10 @@ def _most_rows(
 
 
 def _learned(
-    representations: list[Representation], race: Race, target: Problem, n_samples: int, confidence: float
+    representations: list[Representation], race: Race, target: Problem, confidence: float, *, is_sample: bool
 ) -> FeatureComparison:
     """Put what was learned into order."""
-    differences = allowing_for_all(race.differences)
+    differences, n_samples = allowing_for_all(race.differences), len(target.X)
     of_loss = next(iter(race.measured.values())).floor
     summaries = {each.name: _summary(each, race, n_samples) for each in representations}
     values = {name: float(of_loss.value(each.floor.reached)) for name, each in race.measured.items()}
@@ -240,7 +240,8 @@ def _learned(
         confidence=confidence,
         findings=(),
     )
-    said = [*_find(found, representations), *_find_stopped(found, race), *_find_ahead(found), *race.findings]
+    said = [*_find(found, representations, is_sample=is_sample), *_find_stopped(found, race)]
+    said += [*_find_ahead(found), *race.findings]
     return replace(found, findings=in_order(said))
 
 
@@ -308,7 +309,7 @@ def _by_trees(
         confidence=options.confidence,
         findings=(),
     )
-    return replace(found, findings=in_order(_find(found, given)))
+    return replace(found, findings=in_order(_find(found, given, is_sample=n_rows < n_samples)))
 
 
 def _order(summary: FeatureFloor, loss: float) -> tuple[Any, ...]:
@@ -316,7 +317,7 @@ def _order(summary: FeatureFloor, loss: float) -> tuple[Any, ...]:
     return summary.is_stopped, loss, not summary.takes_new_rows, summary.n_features
 
 
-def _find(found: FeatureComparison, representations: list[Representation]) -> Iterator[Finding]:
+def _find(found: FeatureComparison, representations: list[Representation], *, is_sample: bool) -> Iterator[Finding]:
     """Say what bears on any comparison."""
     learning = [quoted(each.name) for each in representations if each.needs_labels]
     if learning and not found.is_learned:
@@ -327,7 +328,7 @@ def _find(found: FeatureComparison, representations: list[Representation]) -> It
             "measured with what such a step learned from the other half.",
             "They compare with each other, and are higher than floors of all rows would be.",
         )
-    if found.n_rows < found.n_samples and not any(each.code == "BF037" for each in found.findings):
+    if is_sample:
         yield Finding(
             "BF032",
             f"The figures come from {counted(found.n_rows)} of the {counted(found.n_samples)} rows.",

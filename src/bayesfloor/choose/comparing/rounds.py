@@ -155,18 +155,18 @@ class RacedRows:
             problem = each.problem(shared, self.y, rows)
             own = {**self.metric, **how, "max_rows": max_rows, "progress": counter.of_one()}
             floor, held_out = floor_of(problem, planned=planned, **own)
-            n_features = _n_features(problem)
+            n_features = _n_features(problem, takes_labels=each.needs_labels)
             own_floor = floor.metrics[floor.metric]
             found[each.name] = Measured(own_floor, held_out, n_features, floor.n_rows, perf_counter() - started)
             counter.done()
         return found, planned[1].findings
 
 
-def _n_features(problem: Problem) -> int:
+def _n_features(problem: Problem, *, takes_labels: bool) -> int:
     """Return how many columns a representation has; those of a table count once, whatever they are coded as."""
     if problem.tabular is not None:
         return int(problem.tabular.values.shape[1])
-    if problem.supervised is not None:
+    if problem.supervised is not None and takes_labels:
         some: Ints = np.arange(len(problem.X))
         known, _ = problem.supervised.features(some, some[:1])
         return int(known.shape[1])

@@ -130,6 +130,8 @@ def plan_shared(
         As from `plan_rows`.
     """
     own = shared.take(rows)
+    if own.groups is not None:  # those of the rows alone, numbered from 0
+        own = replace(own, groups=np.unique(own.groups, return_inverse=True)[1])
     near = None
     if own.groups is None and own.time is None and len(rows) <= LEARNED_ROWS and isinstance(how["cv"], int):
         near, found = _near_copies(shared, rows, representations, y, how["n_jobs"])
