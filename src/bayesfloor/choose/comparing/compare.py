@@ -204,7 +204,8 @@ def _most_rows(
     representations: list[Representation], target: Problem, max_rows: int | None, how: dict[str, Any]
 ) -> int:
     """Return how many rows are used at the most: the same for all representations."""
-    is_plain = isinstance(how["learners"], str) and is_int(how["cv"]) and target.time is None
+    is_default = isinstance(how["learners"], str) and how["learners"] == "default"
+    is_plain = is_default and is_int(how["cv"]) and target.time is None
     most = LEARNED_ROWS
     if is_plain and not any(each.is_fitted or not each.takes_new_rows for each in representations):
         n_values = LEARNED_VALUES if target.groups is None else LEARNED_VALUES // 2
