@@ -76,7 +76,7 @@ def results(frame):
         "spanning_forests": bf.spanning_forests(X),
         "class_forests": [forests, forests.whole, forests.pair("w", "v")],
         "linear_svm_path": bf.linear_svm_path(X, y == "w", Cs=2),
-        "compare_transforms": bf.compare_transforms(X, y, transforms={"raw": "passthrough"}),
+        "compare_features": bf.compare_features({"raw": "passthrough"}, y, X=X, learners=None),
         "drift": bf.drift(named[:30], named[30:], y="kind", learners=None),
         "bayes_cost_matrix": bf.bayes_cost_matrix(X, y),
         "difficulty_report": bf.difficulty_report(named, "kind", fast=True),

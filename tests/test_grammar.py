@@ -56,6 +56,7 @@ def test_a_parameter_has_one_default():
         "regression_floor(metric)": "r2",
         "difficulty_report(metric)": None,
         "floor_gap(metric)": None,
+        "compare_features(metric)": None,
     }
 
 
@@ -76,7 +77,7 @@ def test_functions_of_data_take_keywords_only():
     for name, function in FUNCTIONS.items():
         parameters = list(inspect.signature(function).parameters.values())
         first = parameters[0].name
-        data = (first, "X", "y") if first in ("X", "P", "model") else (first, "classes", "new")
+        data = (first, "X", "y") if first in ("X", "P", "model", "features") else (first, "classes", "new")
         positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
         assert set(positional) <= set(data), name
 

@@ -57,7 +57,7 @@ PUBLIC = {
     "build_class_tree",
     "class_affinity",
     "class_forests",
-    "compare_transforms",
+    "compare_features",
     "difficulty_report",
     "drift",
     "floor_gap",
@@ -116,7 +116,8 @@ RECORDS = {
     "Table",
     "TargetDrift",
     "TargetSummary",
-    "TransformComparison",
+    "FeatureComparison",
+    "FeatureFloor",
     "VoteFloor",
 }
 

@@ -17,7 +17,6 @@ CALLS = {
     "bayes_error": ({}, lambda result: result.interval),
     "class_affinity": ({"affinity": "bhattacharyya"}, lambda result: result[1]),
     "class_forests": ({}, lambda result: result.pair_cross_counts),
-    "compare_transforms": ({"transforms": {"raw": "passthrough"}}, lambda result: result.pair_floor),
     "difficulty_report": ({"fast": True}, lambda result: result.trees.interval),
     "henze_penrose_divergence": ({}, lambda result: result.interval),
     "label_noise_check": ({"shares": [0.5], **FEW_LEARNERS}, lambda result: result.interval),

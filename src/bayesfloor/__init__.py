@@ -29,7 +29,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
 `FloorSelector`             features chosen by the floor they leave, for classes and for numbers
-`compare_transforms`        transforms ranked by the floor they leave
+`compare_features`          columns, embeddings and steps side by side: which lets models get furthest?
 `drift`                     do two tables come from one distribution, and what moved?
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …

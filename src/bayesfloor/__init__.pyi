@@ -1,8 +1,8 @@
 from bayesfloor.choose.class_weight import bayes_class_weight as bayes_class_weight
 from bayesfloor.choose.class_weight import bayes_cost_matrix as bayes_cost_matrix
+from bayesfloor.choose.comparing.compare import compare_features as compare_features
 from bayesfloor.choose.drifting.compare import drift as drift
 from bayesfloor.choose.floor_selector import FloorSelector as FloorSelector
-from bayesfloor.choose.transforms import compare_transforms as compare_transforms
 from bayesfloor.classify.affinity import class_affinity as class_affinity
 from bayesfloor.classify.hierarchical import DAGClassifier as DAGClassifier
 from bayesfloor.classify.hierarchical import HierarchicalClassifier as HierarchicalClassifier

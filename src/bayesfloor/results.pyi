@@ -1,8 +1,9 @@
 from bayesfloor.choose.class_weight import CostMatrix as CostMatrix
+from bayesfloor.choose.comparing.results import FeatureComparison as FeatureComparison
+from bayesfloor.choose.comparing.results import FeatureFloor as FeatureFloor
 from bayesfloor.choose.drifting.results import Drift as Drift
 from bayesfloor.choose.drifting.results import TargetDrift as TargetDrift
 from bayesfloor.choose.search import SelectionPath as SelectionPath
-from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
 from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
 from bayesfloor.classify.stack_figures import StackHeldOut as StackHeldOut
 from bayesfloor.data.prepared_table import Table as Table

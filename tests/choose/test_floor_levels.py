@@ -4,7 +4,6 @@ from scipy import sparse
 
 from bayesfloor.choose.floor_levels import (
     FloorSet,
-    class_floors,
     criterion_level,
     difference_interval,
     level_without_features,
@@ -12,7 +11,7 @@ from bayesfloor.choose.floor_levels import (
     pair_floors,
     whole_floor,
 )
-from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.floor import bayes_error, pairwise_bayes_error
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.forest import class_forests, spanning_forests
 
@@ -38,9 +37,6 @@ def test_floors_are_those_of_the_floor_room(sample):
     whole = whole_floor(forests.whole, y, 3, OPTIONS, directed=True).level()
     expected = bayes_error(X, y)
     assert (whole.floor, (whole.low, whole.high)) == (expected.estimate, pytest.approx(expected.interval, abs=1e-15))
-    classes, expected = class_floors(forests.whole, y, 3, OPTIONS), one_vs_rest_bayes_error(X, y)
-    np.testing.assert_array_equal(classes.floor, expected.estimate)
-    np.testing.assert_allclose(classes.interval, expected.interval, atol=1e-15)
     pairs, expected = pair_floors(forests, y, OPTIONS, directed=True), pairwise_bayes_error(X, y)
     upper = np.triu_indices(3, 1)
     np.testing.assert_array_equal(pairs.floor, expected.estimate[upper])

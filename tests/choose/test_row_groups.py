@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from bayesfloor import FloorSelector, compare_transforms
+from bayesfloor import FloorSelector, compare_features
 from bayesfloor.choose.floor_levels import error_direction, group_error_directions, pair_floors, whole_floor
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.forest import class_forests, spanning_forests
@@ -54,14 +54,14 @@ def test_no_group_is_in_both_halves():
             return super().fit(X, y)
 
     both = {"as it is": "passthrough", "LDA": Spy()}
-    compared = compare_transforms(X, y, groups=groups, transforms=both)
+    compared = compare_features(both, y, X=X, groups=groups, learners=None)
     first, second = (set(groups[np.isin(X[:, 0], part)]) for part in seen)
     assert not first & second
     assert first | second == set(range(60))
     assert compared.best == "LDA"
     # mixed, a patient's other rows give the label away
-    mixed = compare_transforms(X, y, transforms={"own": "passthrough"}).transforms[0].whole.floor
-    assert compare_transforms(X, y, groups=groups, transforms={"own": "passthrough"}).transforms[0].whole.floor > mixed
+    mixed = compare_features({"own": X}, y, learners=None).features[0].estimate
+    assert compare_features({"own": X}, y, groups=groups, learners=None).features[0].estimate > mixed
 
 
 def test_directions_over_groups_of_one_row_are_those_over_rows():
@@ -87,6 +87,6 @@ def test_groups_that_cannot_be_used():
     X, y, groups = patients()
     y = np.where(groups == 3, 2, y)
     with pytest.raises(ValueError, match=r"halves of the groups.* too few of 2"):
-        compare_transforms(X, y, groups=groups, transforms={"LDA": LinearDiscriminantAnalysis()})
+        compare_features({"LDA": LinearDiscriminantAnalysis()}, y, X=X, groups=groups, learners=None)
     with pytest.raises(ValueError, match="groups holds one value only"):
         FloorSelector().fit(X, y, groups=np.zeros(len(y)))

@@ -20,7 +20,7 @@ from bayesfloor.cli.output import plain
 from bayesfloor.learn.families import CLASS_FAMILIES
 
 COMMANDS = [
-    "report", "floor", "gap", "pairs", "classes", "votes", "tree", "select", "transforms", "weights", "drift", "fit",
+    "report", "floor", "gap", "pairs", "classes", "votes", "tree", "select", "compare", "weights", "drift", "fit",
     "predict", "datasets", "warmup", "explain", "schema",
 ]  # fmt: skip
 
@@ -112,13 +112,13 @@ def test_select(run, tmp_path):
 
 
 @pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")  # classes far apart
-def test_transforms(run, table):
-    outcome = run("transforms table.csv --json")
+def test_compare(run, table):
+    outcome = run("compare table.csv --fast --json")
     assert "bayesfloor: warning: Graph is not fully connected" in outcome.err
     found = parsed(outcome)["result"]
-    assert "standardised" in [each["name"] for each in found["transforms"]]
-    assert found["best"] == found["transforms"][0]["name"]
-    assert "radial kernel" in run("transforms table.csv --criterion mean").out
+    assert "standardised" in [each["name"] for each in found["features"]]
+    assert found["best"] == found["features"][0]["name"]
+    assert "radial kernel" in run("compare table.csv --fast --criterion mean").out
 
 
 def test_weights(run, table):

@@ -178,7 +178,7 @@ HOSTILE = {"\x1b[2J": "\\x1b[2J", "<script>": "<script>", "[red]x[/red]": "[red]
 
 
 @pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")
-@pytest.mark.parametrize("command", ["floor --fast", "pairs", "classes", "tree", "select", "weights", "transforms"])
+@pytest.mark.parametrize("command", ["floor --fast", "pairs", "classes", "tree", "select", "weights", "compare --fast"])
 def test_names_with_control_characters(run, tmp_path, command):
     rng = np.random.default_rng(0)
     labels = ["plain", *HOSTILE]

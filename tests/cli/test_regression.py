@@ -141,7 +141,7 @@ def test_usage(run, houses, call, says):
     assert says in complaint(run(call), 2)
 
 
-@pytest.mark.parametrize("command", ["tree", "pairs", "classes", "select", "weights", "transforms"])
+@pytest.mark.parametrize("command", ["tree", "pairs", "classes", "select", "weights"])
 def test_other_commands_say_that_they_need_classes(run, houses, command):
     line = complaint(run(f"{command} houses.csv --target price"), 3)
     assert "a measured number, not classes; difficulty_report and regression_floor (report, floor) take numbers" in line

@@ -27,7 +27,7 @@ PUBLISHED = {
     "votes/1": "14b492d79e28",
     "tree/1": "ad39f5fd928b",
     "select/1": "2f34920e7df0",
-    "transforms/1": "8c9adcfe893a",
+    "compare/1": "0d09657382f0",
     "weights/1": "f2b4a78ecd34",
     "drift/1": "ef691ccf053d",
     "fit/1": "b80fdd9671ce",

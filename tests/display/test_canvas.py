@@ -12,9 +12,9 @@ from matplotlib import pyplot
 from bayesfloor.display import (
     ClassFloorsDisplay,
     ClassTreeDisplay,
+    FeatureComparisonDisplay,
     PairwiseHeatmapDisplay,
     SelectionPathDisplay,
-    TransformComparisonDisplay,
 )
 from bayesfloor.display.canvas import LONGEST_NAME, points_per_unit, shortened, text_width, write_names
 from display.layout import assert_readable, cut_off, drawn_texts, overlapping
@@ -25,8 +25,8 @@ EACH = {
     "class floors": lambda **options: ClassFloorsDisplay.from_data([0.1, 0.2, 0.3], **options),
     "class tree": lambda **options: ClassTreeDisplay.from_data([[-1, 1], [-2, -3]], **options),
     "selection": lambda **options: SelectionPathDisplay.from_data({"floor": [0.5, 0.2]}, **options),
-    "transforms": lambda **options: TransformComparisonDisplay.from_data(
-        {"transform": ["a", "b"], "whole": [0.1, 0.2]}, **options
+    "representations": lambda **options: FeatureComparisonDisplay.from_data(
+        {"name": ["a", "b"], "estimate": [0.1, 0.2]}, **options
     ),
 }
 

@@ -2,7 +2,7 @@
 
 ::
 
-    points, labels ──► FloorSet  the floor of each pair, of each class, or of the whole problem
+    points, labels ──► FloorSet  the floor of each pair, or of the whole problem
                           │      with its interval, and the direction over the rows in which it errs
                           ▼
                        FloorLevel  one of them, their mean, or the worst
@@ -36,7 +36,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from bayesfloor.floor.trees.between_groups import edges_between_groups, sum_at_groups
-from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_class, of_each_pair, of_whole, pairs_of
+from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_pair, of_whole, pairs_of
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -171,17 +171,6 @@ def whole_floor(
     if directed:
         directions = sparse.csr_array(np.array(_directions(forests, codes, n_classes, groups, [codes])))
     return _floor_set(of_whole(forests, codes, n_classes, groups), n_classes, largest, options, directions)
-
-
-def class_floors(
-    forests: Forests, codes: Ints, n_classes: int, options: Options, groups: Ints | None = None
-) -> FloorSet:
-    """Return the floor of each class against the rest."""
-    priors = np.bincount(codes, minlength=n_classes) / len(codes)
-    problems = [(codes == k).astype(np.int64) for k in range(n_classes)]
-    directions = _directions(forests, codes, 2, groups, problems)
-    cross = of_each_class(forests, codes, n_classes, groups)
-    return _floor_set(cross, 2, np.minimum(priors, 1.0 - priors), options, sparse.csr_array(np.array(directions)))
 
 
 def pair_floors(

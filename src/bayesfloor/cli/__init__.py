@@ -9,7 +9,8 @@
                       │               ├─ gap          gap, by a model or its predictions in a file
                       │               ├─ votes        votes
                       │               ├─ drifts       drift, of two tables
-                      │               ├─ choices      tree, select, transforms, weights, datasets
+                      │               ├─ compares     compare, of representations of the same rows
+                      │               ├─ choices      tree, select, weights, datasets
                       │               ├─ models       fit, predict, by a `model_file`, which is a `model_archive`
                       │               ├─ explain      explain, schema, from `schemas`
                       │               └─ warmup       all kernels, compiled; and compilation beside other work

@@ -9,7 +9,8 @@ from typing import Any
 from cyclopts import App, Group, Parameter
 
 import bayesfloor as bf
-from bayesfloor.cli.choices import datasets, select, transforms, tree, weights
+from bayesfloor.cli.choices import datasets, select, tree, weights
+from bayesfloor.cli.compares import compare
 from bayesfloor.cli.drifts import drift
 from bayesfloor.cli.explain import explain, schema
 from bayesfloor.cli.floors import classes, floor, pairs
@@ -36,7 +37,7 @@ Exit codes: 0 done, 1 a floor is above --fail-above or below --fail-below, 2 usa
 3 bad data, 4 something is missing, 130 interrupted."""
 
 #: Commands in the order of the help of all.
-_ANSWERS = report, floor, gap, pairs, classes, votes, tree, select, transforms, weights, drift, fit, predict
+_ANSWERS = report, floor, gap, pairs, classes, votes, tree, select, compare, weights, drift, fit, predict
 _OTHERS = datasets, warmup, explain, schema
 
 

@@ -1,4 +1,4 @@
-"""The commands tree, select, transforms, weights and datasets."""
+"""The commands tree, select, weights and datasets."""
 
 from typing import Annotated, Literal
 
@@ -105,35 +105,6 @@ def select(
         quiet=options.quiet,
     )
     show("select", result, text, options, table=table, findings=best.findings)
-
-
-def transforms(*files: File, criterion: Criterion = "whole", options: TableOptions = TABLE_DEFAULTS) -> None:
-    """Rank transforms of the data by the floor that each leaves.
-
-    Scalers, principal components, Laplacian eigenmaps and a radial kernel are
-    compared. At most 5000 rows are used, unless --max-rows says otherwise.
-
-    Examples
-    --------
-    bayesfloor transforms wine --scale none
-    bayesfloor transforms patients.csv --target outcome --criterion worst
-    """
-    from bayesfloor.choose.floor_levels import MEASURE_OF
-
-    table = open_table(files, options)
-    found = bf.compare_transforms(
-        table.X,
-        table.y,
-        criterion=criterion,
-        max_rows=rows_to_use(table, options),
-        n_jobs=options.threads,
-        random_state=options.seed,
-    )
-    level = MEASURE_OF[criterion]
-    of_level = {level: "floor", f"{level}_low": "from", f"{level}_high": "to"}
-    headings = {"transform": "transform", "n_features": "features", **of_level}
-    text = columns_text(found._columns(), headings | {"distinguishable": "differs from the first"})
-    show("transforms", found.to_dict(), text, options, table=table, findings=found.findings)
 
 
 def weights(

@@ -146,7 +146,10 @@ def _definitions() -> dict[str, Any]:
             printed_record(results.SelectionPath, known, {"selected": list[str], "estimate": float, "interval": Range}),
         ),
         "drift": ("Two tables, and what moved between them", printed_record(results.Drift, known)),
-        "transforms": ("Transforms by the floor that each leaves", printed_record(results.TransformComparison, known)),
+        "compare": (
+            "Representations of the same rows, the best first",
+            printed_record(results.FeatureComparison, known),
+        ),
     }
     return known | {name: _printed(name, *described) for name, described in outputs.items()}
 
@@ -157,7 +160,7 @@ def _printed(command: str, title: str, result: dict[str, Any]) -> dict[str, Any]
         "schema": {"const": schema_name(command)},
         "command": {"const": command},
         "version": {"description": "Version of bayesfloor.", "type": "string"},
-        **({} if command in ("votes", "drift") else {"data": {"$ref": "#/$defs/data"}}),
+        **({} if command in ("votes", "drift", "compare") else {"data": {"$ref": "#/$defs/data"}}),
         "result": result,
         "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
     }

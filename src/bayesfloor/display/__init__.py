@@ -7,7 +7,7 @@ estimator's fitted attribute is asked to plot itself::
     from_data(...) ─────┼─ checks ───┼─ class_tree     the class tree            ClassTreeDisplay
     from_estimator(...) ┘            ├─ rows           each class and the rest   ClassFloorsDisplay
                                      │                 each subgroup of rows     SubgroupsDisplay
-                                     │                 ranked transforms         TransformComparisonDisplay
+                                     │                 representations           FeatureComparisonDisplay
                                      │                 rates of annotators       VoteFloorDisplay
                                      │                 columns of two tables     DriftDisplay
                                      ├─ selection      steps of a selection      SelectionPathDisplay
@@ -38,8 +38,8 @@ from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.rows import (
     ClassFloorsDisplay,
     DriftDisplay,
+    FeatureComparisonDisplay,
     SubgroupsDisplay,
-    TransformComparisonDisplay,
     VoteFloorDisplay,
 )
 from bayesfloor.display.selection import SelectionPathDisplay
@@ -48,6 +48,7 @@ __all__ = [
     "ClassFloorsDisplay",
     "ClassTreeDisplay",
     "DriftDisplay",
+    "FeatureComparisonDisplay",
     "FloorGapDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
@@ -56,6 +57,5 @@ __all__ = [
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "SubgroupsDisplay",
-    "TransformComparisonDisplay",
     "VoteFloorDisplay",
 ]

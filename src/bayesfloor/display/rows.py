@@ -1,4 +1,4 @@
-"""Rows of marks: floors of classes, subgroups of rows and transforms, rates that votes give, columns that moved."""
+"""Rows of marks: floors of classes, subgroups and representations, rates that votes give, columns that moved."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -9,7 +9,6 @@ import numpy as np
 from bayesfloor.display import canvas, checks
 from bayesfloor.display.base import Display, EstimatorDisplay
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.results import columns_of
 
 #: How far two kinds of marks are from the middle of their row: both are often at the same place.
@@ -224,22 +223,24 @@ class SubgroupsDisplay(RowsDisplay):
 
 
 @dataclass(eq=False, repr=False)
-class TransformComparisonDisplay(RowsDisplay):
-    """The floor that each of several transforms leaves, with its interval.
+class FeatureComparisonDisplay(RowsDisplay):
+    """What is reached with each of several representations, and the floor of each, with their intervals.
 
-    Make one with `from_data`, or with ``compare_transforms(X, y, ...).plot()``. Open marks are
-    transforms whose floor differs from that of the first by more than chance would explain. This is told from
-    differences on the same rows: intervals may overlap.
+    Make one with `from_data`, or with ``compare_features({...}, y).plot()``. Open marks are representations that surely
+    differ from the first. This is told from differences on the same rows: intervals may overlap.
 
     Parameters
     ----------
     columns : data frame or mapping
-        Columns such as those of ``TransformComparison.frame()``: ``transform``, the measure, and, if there are
-        any, the measure with ``_low`` and ``_high`` for its interval, ``n_features`` and ``distinguishable``.
-    measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class"}, default="whole"
-        Which floor to draw.
-    ranked_by : str, default="whole"
-        The floor that ``distinguishable`` is about; where another is drawn, all marks are the same.
+        Columns such as those of ``FeatureComparison.frame()``: ``name``, ``estimate`` and, if there are any,
+        ``interval_low``, ``interval_high``, ``reached``, ``reached_low``, ``reached_high``, ``n_features`` and
+        ``distinguishable``.
+    title : str, default="error"
+        The metric.
+    larger_is_better : bool, default=False
+        Whether the best value of it is a ceiling, and no floor.
+    is_rate : bool, default=True
+        Whether it is a share of rows, to be written in percent.
     confidence : float, optional
         Level of the intervals.
 
@@ -249,55 +250,65 @@ class TransformComparisonDisplay(RowsDisplay):
         Where the picture is.
     figure_ : matplotlib Figure
         The figure that it is on.
-    marks_ : matplotlib Line2D
-        Marks of transforms that are as good as the first.
-    distinct_marks_ : matplotlib Line2D
-        Marks of those that are not.
-    interval_lines_ : matplotlib LineCollection or None
+    marks_, distinct_marks_ : matplotlib Line2D
+        Floors of representations that are as good as the first, and of those that are not.
+    reached_marks_ : matplotlib Line2D or None
+        What is reached.
+    interval_lines_, reached_lines_ : matplotlib LineCollection or None
         The intervals.
 
     Examples
     --------
-    >>> from bayesfloor.display import TransformComparisonDisplay
-    >>> table = {"transform": ["PCA(2)", "all"], "whole": [0.12, 0.11], "distinguishable": [False, False]}
-    >>> TransformComparisonDisplay.from_data(table).marks_.get_xdata().tolist()
+    >>> from bayesfloor.display import FeatureComparisonDisplay
+    >>> table = {"name": ["PCA(2)", "all"], "estimate": [0.12, 0.11], "distinguishable": [False, False]}
+    >>> FeatureComparisonDisplay.from_data(table).marks_.get_xdata().tolist()
     [0.12, 0.11]
     """
 
     columns: Any
     _: KW_ONLY
-    measure: str = "whole"
-    ranked_by: str = "whole"
+    title: str = "error"
+    larger_is_better: bool = False
+    is_rate: bool = True
     confidence: float | None = None
 
     def __post_init__(self) -> None:
-        measure = check_option("measure", self.measure, checks.MEASURES)
-        self._quantity = checks.MEASURES[measure]
-        self._floors, self._interval, columns = checks.columns_of(
-            self.columns, measure, f"{measure}_low", f"{measure}_high", ["transform"], ["n_features", "distinguishable"]
-        )
-        self._transforms = [str(name) for name in columns["transform"]]
-        self._others = {name: columns[name] for name in ("n_features", "distinguishable") if name in columns}
-        if measure != self.ranked_by:
-            self._others.pop("distinguishable", None)
+        others = ["n_features", "distinguishable", "reached", "reached_low", "reached_high"]
+        ends = "interval_low", "interval_high"
+        self._floors, self._interval, columns = checks.columns_of(self.columns, "estimate", *ends, ["name"], others)
+        self._named = [str(name) for name in columns["name"]]
+        self._others = {name: columns[name] for name in others if name in columns}
+        self._reached = np.asarray(self._others.get("reached", np.full(len(self._floors), np.nan)), np.float64)
         self._distinct = np.asarray(self._others.get("distinguishable", np.zeros(len(self._floors))), dtype=bool)
-        self._names = canvas.shortened(self._transforms)
+        self._names = canvas.shortened(self._named)
         if "n_features" in columns:
             self._names = [f"{name} (d = {d})" for name, d in zip(self._names, columns["n_features"], strict=True)]
-        self._has_legend = bool(self._distinct.any())
+        self._is_learned = bool(np.isfinite(self._reached).any())
+        self._has_legend = self._is_learned or bool(self._distinct.any())
 
     def _columns(self) -> dict[str, Any]:
-        """Return a row for each transform, in the order of the picture."""
-        columns = {"transform": self._transforms, "floor": self._floors, **checks.interval_columns(self._interval)}
+        """Return a row for each representation, in the order of the picture."""
+        columns = {"name": self._named, "estimate": self._floors, **checks.interval_columns(self._interval)}
         return columns | self._others
 
     def _draw(self, ax: Any) -> None:
-        rows, distinct = self._rows(), self._distinct
-        self.interval_lines_ = canvas.draw_row_intervals(ax, rows, self._interval)
-        self.marks_ = canvas.draw_row_marks(ax, rows[~distinct], self._floors[~distinct], label="like the first")
-        open_marks = {"markerfacecolor": "white", "label": "differs from it"}
-        self.distinct_marks_ = canvas.draw_row_marks(ax, rows[distinct], self._floors[distinct], **open_marks)
-        self._finish(ax, canvas.with_level(self._quantity, self.confidence))
+        rows, distinct, what = self._rows(), self._distinct, "ceiling" if self.larger_is_better else "floor"
+        above = rows - APART if self._is_learned else rows
+        self.interval_lines_ = canvas.draw_row_intervals(ax, above, self._interval)
+        label = f"{what}, like the first"
+        self.marks_ = canvas.draw_row_marks(ax, above[~distinct], self._floors[~distinct], label=label)
+        open_marks = {"markerfacecolor": "white", "label": f"{what}, differs from it"}
+        self.distinct_marks_ = canvas.draw_row_marks(ax, above[distinct], self._floors[distinct], **open_marks)
+        self.reached_marks_ = self.reached_lines_ = None
+        if self._is_learned:
+            below = rows + APART
+            if "reached_low" in self._others and "reached_high" in self._others:
+                ends = np.column_stack([self._others["reached_low"], self._others["reached_high"]])
+                self.reached_lines_ = canvas.draw_row_intervals(ax, below, ends)
+                self.reached_lines_.set_color(canvas.ORANGE)
+            self.reached_marks_ = canvas.draw_row_marks(ax, below, self._reached, label="reached", **canvas.DIAMONDS)
+        x_label = canvas.with_level(self.title, self.confidence)
+        canvas.finish_rows(ax, self._names, x_label, self._has_legend, is_rate=self.is_rate)
 
 
 @dataclass(eq=False, repr=False)

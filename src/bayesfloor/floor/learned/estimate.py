@@ -26,6 +26,7 @@ from bayesfloor.floor.learned.metrics import (
 )
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
+from bayesfloor.floor.learned.row_plan import Planned
 from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.learned.stacking import Stack
@@ -203,10 +204,11 @@ def learned_floor_of(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    planned: Planned | None = None,
 ) -> tuple[LearnedFloor, HeldOutClasses]:
     """Estimate the floor of points and labels that are checked; see `learned_floor`.
 
-    The second result lets another model be judged on the same rows.
+    The second result lets another model be judged on the same rows. `planned` is for `learn`.
     """
     started = perf_counter()
     metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_totals)
@@ -222,6 +224,7 @@ def learned_floor_of(
         seed=seed,
         progress=progress,
         client=client,
+        planned=planned,
     )
     judged = _judge(learned, metrics, confidence, seed, n_jobs)
     summary = judged.summaries["error"]

@@ -102,6 +102,14 @@ class HeldOut:
         """Hold what a model predicts for the tested rows, or for some of them, against what the stack does."""
         raise NotImplementedError
 
+    def row_losses(self, metric: str) -> Floats:
+        """Return values of the tested rows whose mean is what the stack loses, the means over repeats."""
+        raise NotImplementedError
+
+    def compare(self, other: "HeldOut", metric: str, confidence: float) -> Difference:
+        """Compare what the stack loses with what that of other features loses on the same rows."""
+        return compare_values(self.row_losses(metric), other.row_losses(metric), self.clusters, confidence)
+
 
 @dataclass(frozen=True, eq=False)
 class HeldOutClasses(HeldOut):
@@ -145,6 +153,23 @@ class HeldOutClasses(HeldOut):
             (losses.unscaled(ends[0]), losses.unscaled(ends[1])),
             losses.unscaled(wider[1]),
         )
+
+    def row_losses(self, metric: str) -> Floats:
+        """Return values of the tested rows whose mean is what the stack loses, the means over repeats."""
+        if metric == "error":
+            return self.counted.weighted((self.stack != self.counted.codes).mean(axis=0))
+        asked = next(each for each in self.metrics if each.name == metric)
+        losses = RowLosses(self.counted, asked, self.clusters, 0.95)
+        lost = np.mean([losses.lost(losses.targets, q) for q in self.reached_by[metric]], axis=0)
+        return np.asarray(losses.unscaled(lost))
+
+    def compare(self, other: HeldOut, metric: str, confidence: float) -> Difference:
+        """Compare what the stack loses with what that of other features does; of the error, by exact tests."""
+        if metric != "error":
+            return super().compare(other, metric, confidence)
+        assert isinstance(other, HeldOutClasses)
+        first, second = ((each.stack != self.counted.codes).mean(axis=0) for each in (self, other))
+        return compare(first, second, self.counted, self.clusters, confidence)
 
     def values(self, log_p: Floats) -> dict[str, float]:
         """Return the value of each metric.
@@ -225,9 +250,7 @@ class HeldOutNumbers(HeldOut):
         """Hold predicted numbers against those of the stack."""
         rows, clusters = self.rows, self.clusters
         y, weight = rows.y, rows.weight
-        residuals = [(given - rows.centre) / rows.scale - y for given in (predicted[np.newaxis], self.stack)]
-        if metric == "mae":  # the stack predicts means, and is judged by its distance from the median
-            residuals[1] = residuals[1] - weighted_median(residuals[1].mean(axis=0), weight)
+        residuals = [(predicted[np.newaxis] - rows.centre) / rows.scale - y, self._residuals(metric)]
         if own is not None:
             y, weight, residuals = y[own], weight[own] / weight[own].mean(), [each[:, own] for each in residuals]
             clusters = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
@@ -240,6 +263,17 @@ class HeldOutNumbers(HeldOut):
         low, high = (end**power for end in level.interval(confidence))
         limit = level.interval(half_as_wrong(confidence))[1] ** power
         return Judged(compare_values(of_model, of_stack, clusters, confidence), (low, high), limit)
+
+    def row_losses(self, metric: str) -> Floats:
+        """Return values of the tested rows whose mean is what the stack loses, the means over repeats."""
+        return _number_losses(self._residuals(metric), self.rows.y, self.rows.weight, metric, self.rows.scale)
+
+    def _residuals(self, metric: str) -> Floats:
+        """Return what the stack's predictions are above the numbers, in each repeat."""
+        residuals = (self.stack - self.rows.centre) / self.rows.scale - self.rows.y
+        if metric == "mae":  # the stack predicts means, and is judged by its distance from the median
+            residuals = residuals - weighted_median(residuals.mean(axis=0), self.rows.weight)
+        return residuals
 
 
 def _squares(residuals: Floats, weight: Floats, scale: float) -> Floats:

@@ -22,7 +22,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
-from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows, split_again
+from bayesfloor.floor.learned.row_plan import Planned, RowPlan, as_planned, plan_rows, split_again
 from bayesfloor.floor.learned.simulated import shares_of_kinds
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
@@ -133,14 +133,20 @@ def learn(
     seed: int,
     progress: Any,
     client: Any,
+    planned: Planned | None = None,
 ) -> Learned:
-    """Choose rows, deal them out to folds, train all learners and stack them; see `learned_floor`."""
+    """Choose rows, deal them out to folds, train all learners and stack them; see `learned_floor`.
+
+    With `planned`, as from `plan_for`, rows and folds are those of other features of the same rows.
+    """
     n_threads = check_n_jobs(n_jobs)
     spent = EFFORTS[check_option("effort", effort, EFFORTS)]
-    is_default = isinstance(learners, str) and learners == "default"
-    if max_rows is None and spent.most_rows < len(problem.X):
-        max_rows = int(spent.most_rows)
-    problem, plan = plan_rows(problem, cv=cv, max_rows=max_rows, is_default=is_default, seed=seed, n_jobs=n_jobs)
+    is_default = _are_default(learners)
+    if planned is not None:
+        problem, plan = as_planned(problem, planned)
+    else:
+        choice: dict[str, Any] = {"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort}
+        problem, plan = plan_for(problem, **choice, seed=seed, n_jobs=n_jobs)
     used, centre, scale = standardised_target(problem.take(plan.rows))
     target = target_of(used, plan, spent.light)
     predicted = used.take(plan.predicted) if plan.is_many else used
@@ -190,6 +196,21 @@ def learn(
     sizes = np.mean([each.sizes for each in fitted], axis=0)
     members = Members(target, families, [each.predicted[0] for each in fitted])
     return Learned(problem, used, plan, folds, stacks, sizes, fitted[0].names, centre, scale, is_default, members)
+
+
+def plan_for(
+    problem: Problem, *, cv: Any, max_rows: int | None, learners: Any, effort: str, seed: int, n_jobs: int | None
+) -> Planned:
+    """Choose rows, and decide who is trained on what; see `learned_floor`."""
+    most = EFFORTS[check_option("effort", effort, EFFORTS)].most_rows
+    if max_rows is None and most < len(problem.X):
+        max_rows = int(most)
+    is_default = _are_default(learners)
+    return plan_rows(problem, cv=cv, max_rows=max_rows, is_default=is_default, seed=seed, n_jobs=n_jobs)
+
+
+def _are_default(learners: Any) -> bool:
+    return isinstance(learners, str) and learners == "default"
 
 
 def _is_settled(stack: Stack, target: Target) -> bool:

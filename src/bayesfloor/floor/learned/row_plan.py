@@ -185,6 +185,31 @@ def plan_rows(
     )
 
 
+#: Rows that may be used, of which features do not matter, and who is trained on what.
+Planned = tuple[Problem, RowPlan]
+
+
+def as_planned(problem: Problem, planned: Planned) -> tuple[Problem, RowPlan]:
+    """Take the rows of a plan that was made before, so that several sets of features have the same rows and folds.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows, with some features.
+    planned : (Problem, RowPlan)
+        As from `plan_rows`, of the same rows with other features.
+
+    Returns
+    -------
+    problem, plan
+        As from `plan_rows`.
+    """
+    shared, plan = planned
+    own = in_column_order(problem)
+    own = own if len(plan.kept) == len(own.X) else own.take(plan.kept)
+    return replace(own, groups=shared.groups), plan
+
+
 def split_again(plan: RowPlan, problem: Problem, cv: int, seed: Sequence[int]) -> RowPlan:
     """Deal the same rows out to folds in another way, told by a seed."""
     groups = None if problem.groups is None else in_order_of_appearance(problem.groups[plan.rows])

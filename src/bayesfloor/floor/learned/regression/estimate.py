@@ -24,6 +24,7 @@ from bayesfloor.floor.learned.regression.summary import (
     weighted_median,
 )
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
+from bayesfloor.floor.learned.row_plan import Planned
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
@@ -173,10 +174,11 @@ def regression_floor_of(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    planned: Planned | None = None,
 ) -> tuple[RegressionFloor, HeldOutNumbers]:
     """Estimate the floor of points and a target that are checked; see `regression_floor`.
 
-    The second result lets another model be judged on the same rows.
+    The second result lets another model be judged on the same rows. `planned` is for `learn`.
     """
     started = perf_counter()
     asked = check_number_metrics(metric)
@@ -192,6 +194,7 @@ def regression_floor_of(
         seed=seed,
         progress=progress,
         client=client,
+        planned=planned,
     )
 
     def conclude(_: WorkerPool) -> tuple[RegressionFloor, HeldOutNumbers]:
