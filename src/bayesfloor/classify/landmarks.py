@@ -24,7 +24,7 @@ from bayesfloor.learn.landmarks.fitting import (
     scores_of,
     update_model,
 )
-from bayesfloor.learn.landmarks.local_rows import LocalRows
+from bayesfloor.learn.landmarks.members import Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
@@ -82,11 +82,12 @@ class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
     def _supervised(self, work: Callable[[WorkerPool], T]) -> T:
         return supervise(work, check_n_jobs(self.n_jobs), self.progress)
 
-    def _scores_by(self, X: Any, coefficients: F32, local: LocalRows | None = None) -> F32:
+    def _scores_by(self, X: Any, coefficients: F32, members: Members | None = None) -> F32:
         """Return the scores of rows, (n, number of rows of the coefficients)."""
         points = check_rows(self, X, accept_sparse=True)
         n_threads = check_n_jobs(self.n_jobs)
-        return supervise(lambda pool: scores_of(points, self.feature_map_, coefficients, local, pool), n_threads, False)
+        work = partial(scores_of, points, self.feature_map_, coefficients, members)
+        return supervise(lambda pool: work(pool), n_threads, False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,7 +163,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
 
     classes_: NDArray[Any]
     coef_: F32
-    local_: LocalRows | None
+    members_: Members | None
 
     def __init__(
         self,
@@ -243,7 +244,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
             This estimator.
         """
         settings = self._settings()
-        settings = settings._replace(effort=replace(settings.effort, is_local=False))
+        settings = settings._replace(effort=replace(settings.effort, members=()))
         is_first = not hasattr(self, "classes_")
         if is_first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -331,7 +332,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
 
     def _scores(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)
-        return self._scores_by(X, self.coef_, self.local_)
+        return self._scores_by(X, self.coef_, self.members_)
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters, but not the client: a connection to a cluster is shared."""
