@@ -584,14 +584,11 @@ def test_learners_beside_landmarks_are_stored(run, tmp_path):
     np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
     stored = skops_io.loads(packed)
     steps = stored["parts"]["members"]["steps"]
+    unknown = ["linear_cost.landmark_shares", *steps["functions"][1:]]
     for path, value, message in (
         (("weights",), {"landmarks": 1.0, "trees": 1.0}, "weights are not those of its members"),
         (("weights",), {"landmarks": -1.0}, "no number that a fit gives"),
-        (
-            ("steps",),
-            steps | {"functions": ["linear_cost.landmark_shares", *steps["functions"][1:]]},
-            "steps that none",
-        ),
+        (("steps",), steps | {"functions": unknown}, "steps that none"),
         (("steps",), steps | {"outputs": {"boosting": 0}}, "something else than its classes"),
     ):
         changed = with_part(stored, ("parts", "members", *path), value)

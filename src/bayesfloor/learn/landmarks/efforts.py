@@ -79,8 +79,7 @@ EFFORTS = {
         n_tune=3000,
         n_held=2000,
         path=(10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4),
-        path_steps=5,
-        steps=12,
+        path_steps=4,
         members=(LOCAL, "steady boosting", "wide network"),
     ),
 }

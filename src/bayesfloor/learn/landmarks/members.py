@@ -10,8 +10,8 @@ Each is trained without the held-out rows. The logarithms of its predictions for
 stacked: a multinomial model with one weight for each, none below zero. Members of little weight are dropped.
 
 Learners take their time where rows are many. There they are raced first, on a few rows. Where the landmark model makes
-hardly any errors, and its held-out loss is next to nothing, there is nothing to add. Of very many classes, nearest rows
-know more than learners, whose time grows with the classes.
+hardly any errors, and its held-out loss is next to nothing, there is nothing to add. Of many classes, nearest rows take
+the place of boosting, whose time grows with the classes.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -190,14 +190,13 @@ class Wanted(NamedTuple):
         -------
         Wanted
         """
-        is_many = n_classes >= MANY_CLASSES
         suits: dict[str, Callable[[], bool]] = {
             "boosting": lambda: n_classes <= MOST_BOOSTED,
             "network": lambda: is_mostly_binary(columns),
         }
         learners = tuple(name for name in names if are_columns and name in LEARNERS and suits[LEARNERS[name][0]]())
-        has_residuals = not is_many and len(columns) * n_classes <= MOST_RESIDUALS
-        return cls(learners, LOCAL in names or (is_many and len(names) > 0), has_residuals)
+        has_residuals = n_classes < MANY_CLASSES and len(columns) * n_classes <= MOST_RESIDUALS
+        return cls(learners, LOCAL in names or (n_classes > MOST_BOOSTED and len(names) > 0), has_residuals)
 
     def among(self, used: Container[str]) -> "Wanted":
         """Return those that are used."""
