@@ -124,8 +124,8 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[
         figures = [("held-out error", f"{error:.4f}"), ("held-out log-loss", f"{loss:.4f}")]
         rows += [("training rows kept", str(n_kept))] if n_kept else []
     caveat = (
-        "The held-out figures are of a model that was trained on fewer rows, and they chose its penalty; the one that "
-        "is written is trained on all rows."
+        "The held-out figures are of rows that the model was trained without, and they chose its penalty; if they are "
+        "many, the one that is written is trained on all rows."
     )
     if table.time is not None:
         caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."

@@ -1,9 +1,10 @@
 """A small network, for columns of 0 and 1."""
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bayesfloor.learn.later import of_rows
@@ -48,7 +49,7 @@ SMALL = Size(64, 0.014, 1e-3)
 WIDE = Size(128, 0.007, 1e-4)
 
 
-def is_mostly_binary(X: Floats) -> bool:
+def is_mostly_binary(X: NDArray[Any]) -> bool:
     """Tell whether most of the columns that vary have two values."""
     low, high = X.min(axis=0), X.max(axis=0)
     varies = high > low

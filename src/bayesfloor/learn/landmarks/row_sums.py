@@ -53,7 +53,9 @@ class Judged(NamedTuple):
 
     def among(self, is_used: Bools) -> "Judged":
         """Return some of the rows, or all where these are none."""
-        return Judged(*(each[is_used] for each in self)) if is_used.any() else self
+        if not is_used.any():
+            return self
+        return Judged(self.features[is_used], self.columns[is_used], self.codes[is_used], self.weight[is_used])
 
 
 @dataclass(frozen=True, eq=False)
