@@ -4,8 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from bayesfloor import LandmarkClassifier
+from bayesfloor import LandmarkClassifier, LandmarkRegressor
 from bayesfloor.learn.landmarks import members
 from benchmarks.problems.landmark_sets import make_blobs
 
@@ -117,3 +118,47 @@ def test_order_of_rows_and_columns_with_members():
     assert straight.members_ is not None
     np.testing.assert_array_equal(turned.predict_proba(X[:, columns]), straight.predict_proba(X))
     assert_same_outputs(straight, LandmarkClassifier(n_jobs=2).fit(X[rows], y[rows]), X, rtol=0, atol=0)
+
+
+# --- numbers
+
+
+def steps_of_numbers(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 4, (n_rows, 6))
+    return X, np.floor(X[:, 0]) * np.floor(X[:, 1]) + rng.normal(scale=0.5, size=n_rows)
+
+
+def test_boosting_beside_ridge_regression():
+    X, y = steps_of_numbers(2000)
+    X_test, y_test = steps_of_numbers(2000, seed=1)
+    alone, stacked = LandmarkRegressor("fast").fit(X, y), LandmarkRegressor().fit(X, y)
+    assert alone.members_ is None
+    assert stacked.members_.weights["boosting"] > 0.1
+    assert stacked.score(X_test, y_test) > alone.score(X_test, y_test) + 0.02
+    mse = np.mean((y_test - stacked.predict(X_test)) ** 2)
+    assert stacked.held_out_mse_ == pytest.approx(mse, rel=0.25)
+    low, high = stacked.predict_interval(X_test, confidence=0.9).T
+    assert np.mean((low <= y_test) & (y_test <= high)) == pytest.approx(0.9, abs=0.04)
+    order = np.random.default_rng(2).permutation(2000)
+    again = LandmarkRegressor(n_jobs=2).fit(X[order], y[order])
+    np.testing.assert_array_equal(again.predict(X_test), stacked.predict(X_test))
+
+
+def test_numbers_on_a_line_need_no_boosting():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, 8))
+    y = X @ np.arange(8.0) + rng.standard_normal(1500)
+    assert LandmarkRegressor().fit(X, y).members_ is None
+
+
+def test_weights_of_predicted_numbers_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 4000)).astype(np.float32)
+    weight = rng.uniform(0.1, 2.0, 4000).astype(np.float32)
+    target = (0.3 * first + 0.6 * second + rng.normal(scale=0.2, size=4000)).astype(np.float32)
+    found = members.fit_number_weights({"landmarks": first, "boosting": second}, target, weight)
+    expected = LinearRegression(fit_intercept=False).fit(np.c_[first, second], target, weight).coef_
+    assert list(found.values()) == pytest.approx(expected, abs=1e-3)
+    against = members.fit_number_weights({"landmarks": first, "boosting": second}, first - second, weight)
+    assert against == {"landmarks": 1.0}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesfloor import LandmarkClassifier, SmartSVC, read_table
+from bayesfloor import LandmarkClassifier, LandmarkRegressor, SmartSVC, read_table
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
@@ -589,10 +589,28 @@ def test_learners_beside_landmarks_are_stored(run, tmp_path):
         (("weights",), {"landmarks": 1.0, "trees": 1.0}, "weights are not those of its members"),
         (("weights",), {"landmarks": -1.0}, "no number that a fit gives"),
         (("steps",), steps | {"functions": unknown}, "steps that none"),
-        (("steps",), steps | {"outputs": {"boosting": 0}}, "something else than its classes"),
+        (("steps",), steps | {"outputs": {"boosting": 0}}, "something else than its target"),
     ):
         changed = with_part(stored, ("parts", "members", *path), value)
         (tmp_path / "bad.skops").write_bytes(skops_io.dumps(changed))
         outcome = run("predict bad.skops parity.csv")
         assert outcome.code == 3
         assert message in outcome.err
+
+
+def test_boosting_beside_a_model_of_numbers_is_stored(run, tmp_path):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, 4, (900, 2))
+    numbers = np.floor(points[:, 0]) * np.floor(points[:, 1]) + rng.normal(scale=0.3, size=900)
+    write_csv(tmp_path / "steps.csv", points, numbers)
+    table = read_table(tmp_path / "steps.csv", task="regression")
+    regressor = LandmarkRegressor().fit(table.X, table.y)
+    assert regressor.members_ is not None
+    packed = pack_model(Model(regressor, table.preparation))
+    (tmp_path / "steps.skops").write_bytes(packed)
+    found = json.loads(run("predict steps.skops steps.csv --json").out)["result"]
+    np.testing.assert_allclose(found["predicted"], regressor.predict(table.X), rtol=1e-6)
+    stored = skops_io.loads(packed)
+    local = with_part(stored, ("parts", "members", "local"), {"rows": np.zeros((1, 2), np.float32)})
+    (tmp_path / "bad.skops").write_bytes(skops_io.dumps(local))
+    assert "numbers have no nearest rows" in run("predict bad.skops steps.csv").err

@@ -275,17 +275,19 @@ _MODULES_OF_MEMBERS = {"rows", "boosting", "network", "training_rows"}
 
 
 def _members_of(parts: Parts, n_axes: int, n_classes: int) -> Members:
-    """Put members of the stack and their weights together; the landmark model is one of them."""
+    """Put members of the stack and their weights together; the landmark model is one. No classes are for numbers."""
     _check_names(parts, {"weights", "steps", "local"})
     steps = None if parts["steps"] is None else from_plain(parts["steps"])
+    if parts["local"] is not None and not n_classes:
+        raise ValueError("numbers have no nearest rows")
     local = None if parts["local"] is None else _local_rows_of(parts["local"], n_axes, n_classes)
     weights, there = parts["weights"], {LANDMARKS}
     if steps is not None:
         if not {name.partition(".")[0] for name in steps.functions} <= _MODULES_OF_MEMBERS:
             raise ValueError("a member takes steps that none does")
         for found in steps.predict({"rows": np.zeros((1, n_axes))}).values():
-            if np.shape(found) != (1, n_classes) or not np.isfinite(found).all():
-                raise ValueError("a member predicts something else than its classes")
+            if np.shape(found) != ((1, n_classes) if n_classes else (1,)) or not np.isfinite(found).all():
+                raise ValueError("a member predicts something else than its target")
         there |= steps.outputs.keys()
     if local is not None:
         there |= set(NEARBY) if local.probabilities.shape[1] else {NEARBY[0]}
@@ -300,6 +302,7 @@ def _regressor_parts(regressor: LandmarkRegressor) -> Parts:
     return {
         "feature_map": regressor.feature_map_.to_dict(),
         "coef": regressor.coef_,
+        "members": None if regressor.members_ is None else _member_parts(regressor.members_),
         "target_mean": regressor.target_mean_,
         "target_deviation": regressor.target_deviation_,
         "held_out": regressor.held_out_._asdict(),
@@ -308,12 +311,14 @@ def _regressor_parts(regressor: LandmarkRegressor) -> Parts:
 
 def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
     """Put a feature map, the coefficients of its features, and the rows that intervals are from together."""
-    _check_names(parts, {"feature_map", "coef", "target_mean", "target_deviation", "held_out"})
+    _check_names(parts, {"feature_map", "coef", "members", "target_mean", "target_deviation", "held_out"})
     regressor = LandmarkRegressor()
     regressor.n_features_in_ = n_features
     regressor.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
     within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
     regressor.coef_ = _array(parts, "coef", np.float32, (made.n_features,), *within)
+    members = parts["members"]
+    regressor.members_ = None if members is None else _members_of(members, made.n_axes, 0)
     regressor.target_mean_ = _number(parts, "target_mean", -LARGEST_TARGET, LARGEST_TARGET)
     regressor.target_deviation_ = _number(parts, "target_deviation", 0.0, LARGEST_TARGET)
     regressor.held_out_ = _held_out_of(parts["held_out"])

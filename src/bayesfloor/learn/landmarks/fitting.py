@@ -388,7 +388,7 @@ def update_model(
 
 
 def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Members | None, pool: WorkerPool) -> F32:
-    """Return the scores of the classes of checked rows, (n, n_classes)."""
+    """Return the scores of the classes of checked rows, (n, n_classes), or numbers, (n, 1)."""
     n = X.shape[0]
     out = np.empty((n, len(coefficients)), np.float32)
     transposed = np.ascontiguousarray(coefficients.T)
@@ -401,7 +401,6 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Membe
         block[:size] = _scaled(part, feature_map)
         scores: F32 = feature_map.features(block) @ transposed
         if members is not None:
-            to_probabilities(scores)
             scores[:size] = members.scores(block[:size], scores[:size], feature_map.weights)
         out[first : first + size] = scores[:size]
 

@@ -9,6 +9,8 @@ A landmark model is smooth. What it is bad at, others are good at, at little cos
 Each is trained without the held-out rows. The logarithms of its predictions for these and of the landmark model's are
 stacked: a multinomial model with one weight for each, none below zero. Members of little weight are dropped.
 
+Numbers have boosting alone beside them, and weights by least squares.
+
 Learners take their time where rows are many. There they are raced first, on a few rows. Where the landmark model makes
 hardly any errors, and its held-out loss is next to nothing, there is nothing to add. Of many classes, nearest rows take
 the place of boosting, whose time grows with the classes.
@@ -20,7 +22,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 
 from bayesfloor.learn.boosting import BRISK, boosting
 from bayesfloor.learn.families import Family, of_drawn_rows
@@ -77,26 +79,38 @@ class Members:
     steps: Steps | None
     local: LocalRows | None
 
-    def scores(self, columns: F32, probabilities: F32, kernel_weights: F32) -> F32:
-        """Return the scores of the classes.
+    def scores(self, columns: F32, scores: F32, kernel_weights: F32) -> F32:
+        """Return the scores of the classes, or a number for each row.
 
         Parameters
         ----------
         columns : ndarray of shape (n, d), float32
             Scaled rows.
-        probabilities : ndarray of shape (n, n_classes), float32
+        scores : ndarray of shape (n, n_classes) or (n, 1), float32
             Those of the landmark model.
         kernel_weights : ndarray of shape (d,), float32
             What columns are multiplied by for distances.
 
         Returns
         -------
-        ndarray of shape (n, n_classes), float32
+        ndarray of the shape of the scores, float32
         """
+        if scores.shape[1] == 1:
+            return _weighted_sum(self.numbers(columns, scores), self.weights)
+        probabilities = scores.copy()
+        to_probabilities(probabilities)
         return _weighted_sum(self.logarithms(columns, probabilities, kernel_weights), self.weights)
 
+    def numbers(self, columns: F32, predicted: F32) -> dict[str, F32]:
+        """Return the numbers that members predict, (n, 1), by their names; those of the landmark model are given."""
+        found = {LANDMARKS: predicted}
+        if self.steps is not None:
+            of_steps = self.steps.predict({INPUTS[0]: columns.astype(np.float64)})
+            found |= {name: each.astype(np.float32)[:, np.newaxis] for name, each in of_steps.items()}
+        return found
+
     def logarithms(self, columns: F32, probabilities: F32, kernel_weights: F32) -> dict[str, F32]:
-        """Return the logarithms of all predictions of some rows, by the names of the members; see `scores`."""
+        """Return the logarithms of probabilities of some rows, by the names of the members; see `scores`."""
         found = {LANDMARKS: _logarithm(probabilities, LEAST)}
         if self.local is not None:
             nearby = self.local.predict(columns * kernel_weights, probabilities)
@@ -278,6 +292,34 @@ def fit_stack_weights(found: Mapping[str, F32], codes: Ints, weight: F32) -> dic
         used = [name for name, value in zip(others, fitted[1:], strict=True) if value >= LEAST_WEIGHT]
         if len(used) == len(others):
             return dict(zip((first, *others), fitted, strict=True))
+        others = used
+    return {first: 1.0}
+
+
+def fit_number_weights(found: Mapping[str, F32], target: F32, weight: F32) -> dict[str, float]:
+    """Fit the weights of predicted numbers, none below zero, to those of held-out rows by least squares.
+
+    Parameters
+    ----------
+    found : mapping of str to ndarray of shape (n,), float32
+        Predictions, that of the landmark model first; standardised, as the target is.
+    target, weight : ndarray of shape (n,), float32
+        What is there, and weights.
+
+    Returns
+    -------
+    dict of str to float
+        As from `fit_stack_weights`.
+    """
+    first, *others = found
+    while others:
+        root = np.sqrt(weight.astype(np.float64))
+        columns = [root * found[name] for name in (first, *others)]
+        held = STACK_PENALTY**0.5 * np.eye(len(columns))  # near the weights of the first alone
+        fitted = nnls(np.vstack([np.column_stack(columns), held]), np.concatenate([root * target, held[0]]))[0]
+        used = [name for name, value in zip(others, fitted[1:], strict=True) if value >= LEAST_WEIGHT]
+        if len(used) == len(others):
+            return dict(zip((first, *others), fitted.tolist(), strict=True))
         others = used
     return {first: 1.0}
 
