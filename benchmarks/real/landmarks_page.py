@@ -259,6 +259,20 @@ def differences_table(records: Sequence[dict[str, Any]], version: str | None) ->
     return as_table([*heading, "CPU s in all, ours / theirs", "median"], rows)
 
 
+def prediction_speeds(records: Sequence[dict[str, Any]]) -> str:
+    """Say how many rows a second each effort predicts on one core: the median over sets, and the slowest set."""
+    said = []
+    for model in EFFORTS:
+        found = [
+            record["n_test"] / max(record["predict_cpu_seconds"], 1e-9)
+            for record in records
+            if record["model"] == model and record["part"] in ("further", "peers") and record["status"] == "done"
+        ]
+        if found:
+            said.append(f"{model} {median(found):,.0f} (the slowest {min(found):,.0f})")
+    return f"Rows predicted in a CPU second, median over sets: {'; '.join(said)}."
+
+
 def shown_difference(pairs: Sequence[tuple[str, float, float]]) -> str:
     """Write the mean of differences over sets and its standard error."""
     if len(pairs) < 2:
@@ -436,6 +450,7 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         "Ours less theirs on the splits of both; means over sets and their standard errors. *Before* is the version "
         "recorded before this one. *Further* and *peers* are the sets below: design data of this version.",
         differences_table(records, version),
+        prediction_speeds(kept),
     ]
     parts += ["## Beside the six linear SVMs of the paper", "\n".join(f"- {line}" for line in study_lines(times))]
     parts += [study_table(method, times) for method in ("Landmarks", "Landmarks-high")]

@@ -42,7 +42,7 @@ RACED_SHARE = 2
 #: Held-out loss of the landmark model below which there is nothing to add to it.
 PERFECT = 0.005
 #: Maximum share of held-out rows at which the fit without them stays.
-REFIT_SHARE = 0.15
+REFIT_SHARE = 1 / 7
 #: Minimum and maximum weight, relative to the mean, so that no sum is 0 or infinite in float32.
 LIGHTEST_ROW, HEAVIEST_ROW = 1e-12, 1e12
 
