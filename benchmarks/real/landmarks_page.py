@@ -482,9 +482,9 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         "## Many classes",
         "50 000 training and 10 000 test rows in 30 columns, three round blobs for each class.",
         classes_table(cells_of_part(kept, "classes")),
-        "## All rows of covertype",
-        covertype_table(cells_of_part(kept, "covertype")),
     ]
+    if covertype := cells_of_part(kept, "covertype"):
+        parts += ["## All rows of covertype", covertype_table(covertype)]
     if growth:
         save(draw_growth(growth), pages.RESULTS / "landmarks_growth.png")
         parts += ["## Growth", "![CPU time by rows, columns and classes](landmarks_growth.png)"]
