@@ -266,7 +266,7 @@ def prediction_speeds(records: Sequence[dict[str, Any]]) -> str:
         found = [
             record["n_test"] / max(record["predict_cpu_seconds"], 1e-9)
             for record in records
-            if record["model"] == model and record["part"] in ("further", "peers") and record["status"] == "done"
+            if record["model"] == model and record["part"] in ("further", "peers") and "n_test" in record
         ]
         if found:
             said.append(f"{model} {median(found):,.0f} (the slowest {min(found):,.0f})")

@@ -203,8 +203,8 @@ def _with_boosting(
     weights = fit_number_weights(found, held_out.target, held_out.weight)
     if "boosting" not in weights:
         return held_out, None
-    stacked: F32 = np.float32(weights[LANDMARKS]) * held_out.predicted + np.float32(weights["boosting"]) * predicted
-    return held_out._replace(predicted=stacked), Members(weights, steps_of(learn(every)), None)
+    stacked = weights[LANDMARKS] * held_out.predicted + weights["boosting"] * predicted
+    return held_out._replace(predicted=stacked.astype(np.float32)), Members(weights, steps_of(learn(every)), None)
 
 
 class _Choice(NamedTuple):
