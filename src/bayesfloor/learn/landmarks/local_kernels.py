@@ -143,10 +143,8 @@ def fit_locally(
         Shares of the classes, which the regression starts from.
     probabilities : ndarray of shape (n, n_classes), float32
         Of another model for the rows; no columns where its residuals are not regressed.
-    near : ndarray of shape (n_queries, n_classes), float32
-        Regressions of the classes are written here.
-    residuals : ndarray of shape (n_queries, n_classes), float32
-        Those of the residuals of the other model are written here, zeros where no row is near; may have no columns.
+    near, residuals : ndarray of shape (n_queries, n_classes), float32
+        Regressions of the classes, and of the residuals of the other model (zeros where no row is near), if any.
     """
     cells, of_cells = np.empty(n_searched, np.int64), np.empty(n_searched, np.float32)
     nearest, distances = np.zeros(k, np.int64), np.empty(k, np.float32)
