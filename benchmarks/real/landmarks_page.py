@@ -228,6 +228,59 @@ BESIDE = [
 ]
 
 
+#: Who paired differences are shown to, beside the same effort of the version before.
+PAIRED = ("HistGradientBoosting", "RBF-SVM")
+
+
+def differences_table(records: Sequence[dict[str, Any]], version: str | None) -> str:
+    """Show paired differences to others and to the version before: the mean over sets, and its standard error."""
+    versions = list(dict.fromkeys(record["version"] for record in records if record["model"] in EFFORTS))
+    place = versions.index(version) if version in versions else 0
+    before = versions[place - 1] if place else None
+    marked = [
+        {**record, "model": f"{record['model']} before"}
+        for record in records
+        if record["model"] in EFFORTS and record["version"] == before
+    ]
+    kept = [*latest(records, version)[0], *marked]
+    rows = []
+    for part in ("further", "peers"):
+        cells = cells_of_part(kept, part)
+        for ours in EFFORTS:
+            for peer in (*PAIRED, f"{ours} before"):
+                by_time = averages(cells, ours, peer, "cpu_seconds")
+                if len(by_time) < 2:
+                    continue
+                shown = [shown_difference(averages(cells, ours, peer, key)) for key in ("ari", "accuracy", "log_loss")]
+                in_all = sum(own for _, own, _ in by_time) / sum(other for *_, other in by_time)
+                ratio = median(own / other for _, own, other in by_time)
+                rows.append([part, ours, peer, str(len(by_time)), *shown, f"{in_all:.2f}", f"{ratio:.2f}"])
+    heading = ["part", "ours", "less", "sets", "ARI", "accuracy", "log-loss"]
+    return as_table([*heading, "CPU s in all, ours / theirs", "median"], rows)
+
+
+def prediction_speeds(records: Sequence[dict[str, Any]]) -> str:
+    """Say how many rows a second each effort predicts on one core: the median over sets, and the slowest set."""
+    said = []
+    for model in EFFORTS:
+        found = [
+            record["n_test"] / max(record["predict_cpu_seconds"], 1e-9)
+            for record in records
+            if record["model"] == model and record["part"] in ("further", "peers") and "n_test" in record
+        ]
+        if found:
+            said.append(f"{model} {median(found):,.0f} (the slowest {min(found):,.0f})")
+    return f"Rows predicted in a CPU second, median over sets: {'; '.join(said)}."
+
+
+def shown_difference(pairs: Sequence[tuple[str, float, float]]) -> str:
+    """Write the mean of differences over sets and its standard error."""
+    if len(pairs) < 2:
+        return "–"
+    found = np.array([one - other for _, one, other in pairs])
+    return f"{found.mean():+.4f} ± {found.std(ddof=1) / len(found) ** 0.5:.4f}"
+
+
 def set_tables(cells: Cells, sets: Sequence[str]) -> list[str]:
     """Show the means over splits of three figures, set by set."""
     present = [model for model in MODELS if any((name, model) in cells for name in sets)]
@@ -392,6 +445,13 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         "15 bins of equal width. Log-loss as scikit-learn clips it.",
     ]
     parts.append(notes_of("landmarks"))
+    parts += [
+        "## Paired differences",
+        "Ours less theirs on the splits of both; means over sets and their standard errors. *Before* is the version "
+        "recorded before this one. *Further* and *peers* are the sets below: design data of this version.",
+        differences_table(records, version),
+        prediction_speeds(kept),
+    ]
     parts += ["## Beside the six linear SVMs of the paper", "\n".join(f"- {line}" for line in study_lines(times))]
     parts += [study_table(method, times) for method in ("Landmarks", "Landmarks-high")]
     grid = {name: ", ".join(f"{value:g}" for value in values) for name, values in SVM_GRID.items()}
@@ -404,8 +464,9 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         *beside_tables(peers, PEERS),
         *set_tables(peers, PAPER_SETS),
         "## Further sets",
-        f"{len(FURTHER_SETS)} sets on which no setting was chosen, listed before anything was run on them; three "
-        f"splits. Settings were chosen on made-up problems and on {', '.join(DESIGN_SETS)}.",
+        f"{len(FURTHER_SETS)} sets, listed before anything was run on them; three splits. Settings of the landmark "
+        f"model were chosen on made-up problems and on {', '.join(DESIGN_SETS)}; which learners are stacked with it, "
+        "and how long they may take, on these sets and the paper's.",
         *beside_tables(further, MODELS[3:]),
     ]
     for key in ("ari", "log_loss"):
@@ -421,9 +482,9 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         "## Many classes",
         "50 000 training and 10 000 test rows in 30 columns, three round blobs for each class.",
         classes_table(cells_of_part(kept, "classes")),
-        "## All rows of covertype",
-        covertype_table(cells_of_part(kept, "covertype")),
     ]
+    if covertype := cells_of_part(kept, "covertype"):
+        parts += ["## All rows of covertype", covertype_table(covertype)]
     if growth:
         save(draw_growth(growth), pages.RESULTS / "landmarks_growth.png")
         parts += ["## Growth", "![CPU time by rows, columns and classes](landmarks_growth.png)"]

@@ -183,3 +183,18 @@ def test_a_version_must_be_named(elsewhere):
     with pytest.raises(SystemExit, match="--version"):
         landmarks.main(["growth", "--only", "n=1000", "--models", "Landmarks"])
     assert not landmarks.RECORDS.exists()
+
+
+def test_paired_differences():
+    """Of two sets, by .1 and .3: .2, and the standard error of two numbers is half of their distance."""
+    assert landmarks_page.shown_difference([("a", 0.5, 0.4), ("b", 0.7, 0.4)]) == "+0.2000 ± 0.1000"
+    assert landmarks_page.shown_difference([("a", 0.5, 0.4)]) == "–"
+    common = {"part": "further", "split": 0, "status": "done", "log_loss": 1.0, "accuracy": 0.5}
+    records = [
+        {**common, "set": name, "model": "Landmarks", "version": version, "ari": ari, "cpu_seconds": seconds}
+        for version, ari, seconds in (("old", 0.4, 1.0), ("new", 0.5, 3.0))
+        for name in ("adult", "hr")
+    ]
+    row = landmarks_page.differences_table(records, "new").splitlines()[-1]
+    assert row.split(" | ")[2:5] == ["Landmarks before", "2", "+0.1000 ± 0.0000"]
+    assert row.split(" | ")[-2:] == ["3.00", "3.00 |"]

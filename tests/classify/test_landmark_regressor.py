@@ -63,7 +63,7 @@ def test_closed_form_is_scikit_learns_ridge_in_other_coordinates():
 def test_model_is_the_ridge_regression_of_all_rows(data):
     X, y = data
     weight = np.random.default_rng(1).choice([1.0, 3.0], len(y))
-    model = LandmarkRegressor(n_rules=0, n_landmarks=30).fit(X, y, weight)
+    model = LandmarkRegressor("fast", n_rules=0, n_landmarks=30).fit(X, y, weight)
     assert model.target_mean_ == pytest.approx(np.average(y, weights=weight))
     assert model.target_deviation_ == pytest.approx(np.sqrt(np.cov(y, aweights=weight, ddof=0)))
     F = model.feature_map_.features(model.feature_map_.scaled(X)).astype(np.float64)

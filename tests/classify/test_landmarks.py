@@ -82,7 +82,7 @@ def test_accuracy_is_near_that_of_kernel_methods():
     default, high = (LandmarkClassifier(effort).fit(X, y) for effort in ("default", "high"))
     assert default.score(X_test, y_test) >= linear
     assert high.score(X_test, y_test) > kernel - 0.01
-    assert high.local_ is not None
+    assert high.members_.local is not None
     assert log_loss(y_test, high.predict_proba(X_test)) < log_loss(y_test, default.predict_proba(X_test)) < 0.15
 
 

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesfloor import LandmarkClassifier, SmartSVC, read_table
+from bayesfloor import LandmarkClassifier, LandmarkRegressor, SmartSVC, read_table
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
 from bayesfloor.learn.landmarks.local_rows import LocalRows
+from bayesfloor.learn.landmarks.members import Members
 from benchmarks.tools import fuzz_models
 
 from .small_tables import three_classes, write_csv
@@ -168,7 +169,7 @@ def test_what_fit_shows(run, table):
         "held_out_error": classifier.held_out_error_,
         "held_out_log_loss": classifier.held_out_log_loss_,
     }
-    assert "The held-out figures are of a model that was trained on fewer rows" in told.err
+    assert "The held-out figures are of rows that the model was trained without" in told.err
     shown = dict(line.rsplit(maxsplit=1) for line in run("fit table.csv --out again.skops").out.splitlines())
     assert list(shown) == [
         "model", "written to", "held-out error", "held-out log-loss", "landmarks", "rules", "seconds",
@@ -399,13 +400,15 @@ def with_local_rows(stored):
     rng = np.random.default_rng(0)
     local = {
         "rows": rng.normal(size=(40, 2)).astype(np.float32),
-        "targets": rng.normal(scale=0.1, size=(40, 6)).astype(np.float32),
+        "codes": rng.integers(0, 3, 40),
+        "penalties": np.full(40, 0.1, np.float32),
+        "probabilities": rng.dirichlet(np.ones(3), 40).astype(np.float32),
         "prior": np.full(3, 1 / 3, np.float32),
         "centres": rng.normal(size=(2, 2)).astype(np.float32),
         "starts": np.array([0, 15, 40]),
-        "stack_weights": np.array([0.5, 0.3, 0.4]),
     }
-    return with_part(stored, ("parts", "local"), local)
+    weights = {"landmarks": 0.5, "nearest rows": 0.3, "residuals of nearest rows": 0.4}
+    return with_part(stored, ("parts", "members"), {"weights": weights, "steps": None, "local": local})
 
 
 def test_rows_that_correct_predictions(run, model, tmp_path):
@@ -414,7 +417,8 @@ def test_rows_that_correct_predictions(run, model, tmp_path):
     first = read_table(tmp_path / "table.csv")
     classifier = LandmarkClassifier().fit(first.X, first.y)
     plain = classifier.predict_proba(first.X)
-    classifier.local_ = LocalRows(**stored["parts"]["local"])
+    members = stored["parts"]["members"]
+    classifier.members_ = Members(members["weights"], None, LocalRows(**members["local"]))
     expected = classifier.predict_proba(first.X)
     assert np.abs(expected - plain).max() > 0.01
     found = json.loads(run("predict local.skops table.csv --json").out)["result"]
@@ -429,7 +433,7 @@ def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
     write_csv(tmp_path / "grid.csv", points, labels)
     first = read_table(tmp_path / "grid.csv")
     classifier = LandmarkClassifier("high", n_landmarks=8).fit(first.X, first.y)
-    assert classifier.local_ is not None
+    assert classifier.members_.local is not None
     packed = pack_model(Model(classifier, first.preparation))
     (tmp_path / "grid.skops").write_bytes(packed)
     found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
@@ -448,15 +452,16 @@ def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
         ("starts", np.array([0, 15, 41])),
         ("starts", np.array([-3, 15, 40])),
         ("starts", np.array([0, 40])),
-        ("targets", np.zeros((40, 3), np.float32)),
+        ("probabilities", np.zeros((40, 2), np.float32)),
+        ("codes", np.full(40, 3)),
+        ("penalties", np.full(39, 0.1, np.float32)),
         ("rows", np.zeros((40, 3), np.float32)),
         ("centres", np.zeros((0, 2), np.float32)),
-        ("stack_weights", np.zeros(2)),
         ("prior", np.zeros(2, np.float32)),
     ],
 )
 def test_cells_hold_the_rows_that_are_there(run, model, tmp_path, name, value):
-    stored = with_part(with_local_rows(skops_io.load(model)), ("parts", "local", name), value)
+    stored = with_part(with_local_rows(skops_io.load(model)), ("parts", "members", "local", name), value)
     assert "the array '" in refused(run, skops_io.dumps(stored), tmp_path)
 
 
@@ -512,10 +517,10 @@ def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("local", "centres"), 1e30),  # once, memory was read at random
-        (("local", "rows"), 1e30),
-        (("local", "targets"), 2.0),
-        (("local", "stack_weights"), -1.0),
+        (("members", "local", "centres"), 1e30),  # once, memory was read at random
+        (("members", "local", "rows"), 1e30),
+        (("members", "local", "probabilities"), 2.0),
+        (("members", "local", "penalties"), -1.0),
         (("coef",), 1e30),
         (("feature_map", "landmarks"), 1e30),
         (("feature_map", "weights"), 0.0),
@@ -556,3 +561,56 @@ def test_edits_of_the_fuzzer(model, kind, tmp_path):
         (tmp_path / "case.skops").write_bytes(contents)
         fault, _, said = fuzz_models.judge(main, tmp_path / "case.skops", tmp_path / "table.csv")
         assert not fault, (number, where, said)
+
+
+def nominal_table(tmp_path):
+    """Parity of three of eight columns of two values: a network and boosting know what no column says alone."""
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 2, (900, 8)).astype(float)
+    labels = np.array(["even", "odd"])[(points[:, 0] + points[:, 3] + points[:, 5]).astype(int) % 2]
+    labels[rng.random(900) < 0.1] = "odd"
+    write_csv(tmp_path / "parity.csv", points, labels, [*(f"x{j}" for j in range(8)), "kind"])
+    return read_table(tmp_path / "parity.csv")
+
+
+def test_learners_beside_landmarks_are_stored(run, tmp_path):
+    first = nominal_table(tmp_path)
+    classifier = LandmarkClassifier().fit(first.X, first.y)
+    assert classifier.members_.steps.outputs.keys() <= classifier.members_.weights.keys()
+    assert classifier.members_.steps.outputs
+    packed = pack_model(Model(classifier, first.preparation))
+    (tmp_path / "parity.skops").write_bytes(packed)
+    found = json.loads(run("predict parity.skops parity.csv --json").out)["result"]
+    np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
+    stored = skops_io.loads(packed)
+    steps = stored["parts"]["members"]["steps"]
+    unknown = ["linear_cost.landmark_shares", *steps["functions"][1:]]
+    for path, value, message in (
+        (("weights",), {"landmarks": 1.0, "trees": 1.0}, "weights are not those of its members"),
+        (("weights",), {"landmarks": -1.0}, "no number that a fit gives"),
+        (("steps",), steps | {"functions": unknown}, "steps that none"),
+        (("steps",), steps | {"outputs": {"boosting": 0}}, "something else than its target"),
+    ):
+        changed = with_part(stored, ("parts", "members", *path), value)
+        (tmp_path / "bad.skops").write_bytes(skops_io.dumps(changed))
+        outcome = run("predict bad.skops parity.csv")
+        assert outcome.code == 3
+        assert message in outcome.err
+
+
+def test_boosting_beside_a_model_of_numbers_is_stored(run, tmp_path):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, 4, (900, 2))
+    numbers = np.floor(points[:, 0]) * np.floor(points[:, 1]) + rng.normal(scale=0.3, size=900)
+    write_csv(tmp_path / "steps.csv", points, numbers)
+    table = read_table(tmp_path / "steps.csv", task="regression")
+    regressor = LandmarkRegressor().fit(table.X, table.y)
+    assert regressor.members_ is not None
+    packed = pack_model(Model(regressor, table.preparation))
+    (tmp_path / "steps.skops").write_bytes(packed)
+    found = json.loads(run("predict steps.skops steps.csv --json").out)["result"]
+    np.testing.assert_allclose(found["predicted"], regressor.predict(table.X), rtol=1e-6)
+    stored = skops_io.loads(packed)
+    local = with_part(stored, ("parts", "members", "local"), {"rows": np.zeros((1, 2), np.float32)})
+    (tmp_path / "bad.skops").write_bytes(skops_io.dumps(local))
+    assert "numbers have no nearest rows" in run("predict bad.skops steps.csv").err

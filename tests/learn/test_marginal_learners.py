@@ -93,7 +93,7 @@ def test_steps_of_the_network(n_batches):
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         expected = expected - size * mean / (np.sqrt(square) + 1e-8)
     found, of_mean, of_square = start.copy(), np.zeros(51, np.float32), np.zeros(51, np.float32)
-    pass_over(rows, codes, step_sizes, 4, 3, found, of_mean, of_square)
+    pass_over(rows, codes, step_sizes, np.float32(1e-3), 4, 3, found, of_mean, of_square)
     assert_allclose(found, expected, atol=1e-4)
     assert_allclose(of_mean, mean, atol=1e-5)
     assert_allclose(of_square, square, atol=1e-6)

@@ -32,7 +32,8 @@ from bayesfloor.floor.learned.stack_model import StackModel
 from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
 from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap
 from bayesfloor.learn.landmarks.fitting import HEAVIEST_ROW, LIGHTEST_ROW
-from bayesfloor.learn.landmarks.local_rows import LocalRows
+from bayesfloor.learn.landmarks.local_rows import LARGEST_PENALTY, LocalRows
+from bayesfloor.learn.landmarks.members import LANDMARKS, NEARBY, Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.learn.later import Step
 from bayesfloor.learn.stored_steps import from_plain, to_plain
@@ -56,7 +57,7 @@ ROUNDING = 1e-3
 
 #: Letters in the name of a class: in an array of predictions, each row takes as much as the longest name.
 MOST_LETTERS = 1000
-_FORMAT = "bayesfloor model 5"
+_FORMAT = "bayesfloor model 6"
 
 Parts = dict[str, Any]
 
@@ -72,6 +73,12 @@ class Model:
         """Return the rows of a table as the estimator takes them: a stack takes codes and gaps beside numbers."""
         return table if isinstance(self.estimator, StackedEstimator) else table.X
 
+    @property
+    def takes_steps(self) -> bool:
+        """Whether predictions go through steps that were read."""
+        members = getattr(self.estimator, "members_", None)
+        return isinstance(self.estimator, StackedEstimator) or (members is not None and members.steps is not None)
+
     def ask(self, method: str, table: Table, **more: Any) -> NDArray[Any]:
         """Ask the estimator for the rows of a table.
 
@@ -80,12 +87,12 @@ class Model:
         ValueError
             Where the steps of a stack do not go together, which shows when they are gone through.
         """
-        ask = getattr(self.estimator, method)
-        if not isinstance(self.estimator, StackedEstimator):
-            return np.asarray(ask(table.X, **more))
+        ask, rows = getattr(self.estimator, method), self.rows_for(table)
+        if not self.takes_steps:
+            return np.asarray(ask(rows, **more))
         try:
             with np.errstate(all="ignore"):
-                found = np.asarray(ask(table, **more))
+                found = np.asarray(ask(rows, **more))
         except Exception as error:
             raise no_model("The model", error) from error
         if found.dtype.kind == "f" and not np.isfinite(found).all():
@@ -237,27 +244,65 @@ def _landmark_parts(classifier: LandmarkClassifier) -> Parts:
         "classes": classifier.classes_.tolist(),
         "feature_map": classifier.feature_map_.to_dict(),
         "coef": classifier.coef_,
-        "local": None if classifier.local_ is None else classifier.local_.to_dict(),
+        "members": None if classifier.members_ is None else _member_parts(classifier.members_),
+    }
+
+
+def _member_parts(members: Members) -> Parts:
+    return {
+        "weights": members.weights,
+        "steps": None if members.steps is None else to_plain(members.steps),
+        "local": None if members.local is None else members.local.to_dict(),
     }
 
 
 def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
-    """Put a feature map, the coefficients of its features, and rows that correct predictions together."""
-    _check_names(parts, {"classes", "feature_map", "coef", "local"})
+    """Put a feature map, the coefficients of its features, and members of its stack together."""
+    _check_names(parts, {"classes", "feature_map", "coef", "members"})
     classifier = LandmarkClassifier()
     classifier.classes_, classifier.n_features_in_ = _sorted_classes(parts["classes"]), n_features
     classifier.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
     n_classes = len(classifier.classes_)
     within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
     classifier.coef_ = _array(parts, "coef", np.float32, (n_classes, made.n_features), *within)
-    classifier.local_ = None if parts["local"] is None else _local_rows_of(parts["local"], made.n_axes, n_classes)
+    members = parts["members"]
+    classifier.members_ = None if members is None else _members_of(members, made.n_axes, n_classes)
     return classifier
+
+
+#: Modules of functions that learners of columns go through, and what they start from.
+_MODULES_OF_MEMBERS = {"rows", "boosting", "network", "training_rows"}
+
+
+def _members_of(parts: Parts, n_axes: int, n_classes: int) -> Members:
+    """Put members of the stack and their weights together; the landmark model is one. No classes are for numbers."""
+    _check_names(parts, {"weights", "steps", "local"})
+    steps = None if parts["steps"] is None else from_plain(parts["steps"])
+    if parts["local"] is not None and not n_classes:
+        raise ValueError("numbers have no nearest rows")
+    local = None if parts["local"] is None else _local_rows_of(parts["local"], n_axes, n_classes)
+    weights, there = parts["weights"], {LANDMARKS}
+    if steps is not None:
+        if not {name.partition(".")[0] for name in steps.functions} <= _MODULES_OF_MEMBERS:
+            raise ValueError("a member takes steps that none does")
+        for found in steps.predict({"rows": np.zeros((1, n_axes))}).values():
+            if np.shape(found) != ((1, n_classes) if n_classes else (1,)) or not np.isfinite(found).all():
+                raise ValueError("a member predicts something else than its target")
+        there |= steps.outputs.keys()
+    if local is not None:
+        there |= set(NEARBY) if local.probabilities.shape[1] else {NEARBY[0]}
+    if not isinstance(weights, dict) or not weights.keys() <= there:
+        raise ValueError("the weights are not those of its members")
+    for name in weights:
+        _number(weights, name, 0.0, LARGEST_COEFFICIENT)
+    return Members(weights, steps, local)
 
 
 def _regressor_parts(regressor: LandmarkRegressor) -> Parts:
     return {
         "feature_map": regressor.feature_map_.to_dict(),
         "coef": regressor.coef_,
+        "members": None if regressor.members_ is None else _member_parts(regressor.members_),
         "target_mean": regressor.target_mean_,
         "target_deviation": regressor.target_deviation_,
         "held_out": regressor.held_out_._asdict(),
@@ -266,12 +311,14 @@ def _regressor_parts(regressor: LandmarkRegressor) -> Parts:
 
 def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
     """Put a feature map, the coefficients of its features, and the rows that intervals are from together."""
-    _check_names(parts, {"feature_map", "coef", "target_mean", "target_deviation", "held_out"})
+    _check_names(parts, {"feature_map", "coef", "members", "target_mean", "target_deviation", "held_out"})
     regressor = LandmarkRegressor()
     regressor.n_features_in_ = n_features
     regressor.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
     within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
     regressor.coef_ = _array(parts, "coef", np.float32, (made.n_features,), *within)
+    members = parts["members"]
+    regressor.members_ = None if members is None else _members_of(members, made.n_axes, 0)
     regressor.target_mean_ = _number(parts, "target_mean", -LARGEST_TARGET, LARGEST_TARGET)
     regressor.target_deviation_ = _number(parts, "target_deviation", 0.0, LARGEST_TARGET)
     regressor.held_out_ = _held_out_of(parts["held_out"])
@@ -344,13 +391,17 @@ def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
     starts = _places(parts, "starts", (len(centres) + 1,), len(rows) + 1)
     if not len(centres) or starts[0] != 0 or starts[-1] != len(rows) or np.any(np.diff(starts) < 0):
         raise ValueError("the array 'starts' does not cut the rows into cells")
+    probabilities = _array(parts, "probabilities", np.float32, (len(rows), None), 0, whole)
+    if probabilities.shape[1] not in (0, n_classes):
+        raise ValueError("the array 'probabilities' has another shape than the classes ask for")
     return LocalRows(
         rows=rows,
-        targets=_array(parts, "targets", np.float32, (len(rows), 2 * n_classes), -whole, whole),
+        codes=_places(parts, "codes", (len(rows),), n_classes),
+        penalties=_array(parts, "penalties", np.float32, (len(rows),), 0, LARGEST_PENALTY),
+        probabilities=probabilities,
         prior=_array(parts, "prior", np.float32, (n_classes,), 0, whole),
         centres=centres,
         starts=starts,
-        stack_weights=_array(parts, "stack_weights", np.float64, (3,), 0, LARGEST_COEFFICIENT),
     )
 
 
@@ -396,13 +447,11 @@ def _stack_model_of(parts: Parts, n_features: int, n_classes: int) -> StackModel
 
 def _check_landmark_shares(arguments: tuple[Any, ...], n_features: int, n_classes: int) -> None:
     """Refuse a landmark model that is not one of these rows and classes."""
-    rows, features, coefficients, local, classes, n_all = arguments
+    rows, features, coefficients, classes, n_all = arguments
     made = _feature_map_of(features, n_features)
     known = _places({"classes": classes}, "classes", (None,), n_classes)
     within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
     _array({"coef": coefficients}, "coef", np.float32, (len(known), made.n_features), *within)
-    if local is not None:
-        _local_rows_of(local, made.n_axes, len(known))
     if not isinstance(rows, Step) or n_all != n_classes:
         raise ValueError("a landmark model is of other rows or classes")
 

@@ -117,14 +117,15 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[
         result |= {"held_out_r2": r2, "held_out_rmse": rmse}
         figures = [("held-out R²", f"{r2:.4f}"), ("held-out RMSE", f"{rmse:.6g}")]
     else:
-        n_kept = 0 if trained.local_ is None else len(trained.local_.rows)
+        members = trained.members_
+        n_kept = 0 if members is None or members.local is None else len(members.local.rows)
         error, loss = trained.held_out_error_, trained.held_out_log_loss_
         result |= {"n_rows_kept": n_kept, "held_out_error": error, "held_out_log_loss": loss}
         figures = [("held-out error", f"{error:.4f}"), ("held-out log-loss", f"{loss:.4f}")]
         rows += [("training rows kept", str(n_kept))] if n_kept else []
     caveat = (
-        "The held-out figures are of a model that was trained on fewer rows, and they chose its penalty; the one that "
-        "is written is trained on all rows."
+        "The held-out figures are of rows that the model was trained without, and they chose its penalty; if they are "
+        "many, the one that is written is trained on all rows."
     )
     if table.time is not None:
         caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."

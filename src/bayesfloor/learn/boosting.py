@@ -1,6 +1,6 @@
 """Gradient boosting over histograms, of categories as codes and gaps as gaps, for classes and numbers."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,31 @@ FEWEST_BINS, MOST_BINS, ROWS_OF_BIN = 62, 254, 48
 MOST_LEVELS = MOST_OF_CATEGORY - 1
 
 
-def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+class Pace(NamedTuple):
+    """How much time boosting for classes takes.
+
+    Attributes
+    ----------
+    most_leaves : int
+        Maximum number of leaves of a tree.
+    rate : float
+        Share of each step that is taken, where rows are many.
+    rounds : float
+        Share of the rounds, there.
+    most_rows : int
+        Rows at the most.
+    """
+
+    most_leaves: int
+    rate: float
+    rounds: float
+    most_rows: int
+
+
+STEADY, BRISK = Pace(MOST_LEAVES, RATE, 1.0, MOST_ROWS), Pace(31, 0.25, 0.5, 16_000)
+
+
+def boosting(train: Train, test: Floats, seed: int, *, pace: Pace = STEADY) -> dict[str, Floats]:
     """Return gradient boosting over histograms, held back where rows are few."""
     if not train.wants("boosting"):
         return {}
@@ -42,9 +66,10 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     if train.n_classes:
         n_scores = train.n_classes if train.n_classes > 2 else 1
         most = max(MOST_OF_FEW, min(MOST_OF_MANY * n // MANY_ROWS, MOST_OF_MANY))
-        n_rounds = max(FEWEST_ROUNDS, min(most, int(max(N_TREES, TREES_PER_ROW * n)) // n_scores))
-        rate = RATE
-    train = train.first(max(FEWEST_ROWS, min(ROWS_OF_TREES // (n_rounds * n_scores), MOST_ROWS)))
+        wanted = min(most, int(max(N_TREES, TREES_PER_ROW * n)) // n_scores)
+        pace = pace if n >= MANY_ROWS else STEADY._replace(most_leaves=pace.most_leaves)
+        n_rounds, rate = max(FEWEST_ROUNDS, int(pace.rounds * wanted)), pace.rate
+    train = train.first(max(FEWEST_ROWS, min(ROWS_OF_TREES // (n_rounds * n_scores), pace.most_rows)))
     known, others, is_category = columns_to_boost(train, test)
     n, d = known.shape
     is_kept = isinstance(others, Later)
@@ -61,7 +86,7 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     state = np.array([seed], np.uint64), np.arange(d)
     of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category
     of_targets = train.y.astype(np.float64), train.weights, train.n_classes
-    n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, MOST_LEAVES))
+    n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, pace.most_leaves))
     kept = _places_for(n_rounds if is_kept else 0, n_scores, n_leaves)
     for first in range(0, n_rounds, ROUNDS_AT_ONCE):
         train.check()
@@ -154,6 +179,8 @@ def _cuts_of(known: Floats, is_category: bool) -> Floats:
 @of_rows
 def _bins_by(rows: Floats, cuts: tuple[Floats, ...], is_category: Bools) -> NDArray[np.uint8]:
     """Return the bin of each value, column by column."""
+    if not rows.shape[1] == len(cuts) == len(is_category):
+        raise ValueError(f"{len(cuts)} columns are cut into bins, and {rows.shape[1]} are given")
     bins = np.empty(rows.shape[::-1], np.uint8)
     for j, of_column in enumerate(cuts):
         values = rows[:, j]

@@ -12,6 +12,7 @@ a random sample::
     network     a small network, where columns are 0 or 1
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,6 @@ from bayesfloor.learn.families import CLASS_LEARNERS, Family
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.feature_map import FeatureMap
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
-from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.learn.later import as_kind, of_rows, repeated
 from bayesfloor.learn.nearest import near_learners
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
@@ -184,15 +184,14 @@ def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
     if not train.wants("landmark model"):
         return {}
-    train, effort = train.first(LANDMARK_ROWS), EFFORTS["default"]
+    train, effort = train.first(LANDMARK_ROWS), replace(EFFORTS["default"], members=())  # the stack has others
     classes, codes = np.unique(train.codes, return_inverse=True)
     if len(classes) < 2:
         return {"landmark model": repeated(test, train.prior)}
     train.check()
     rows = order_rows(np.ascontiguousarray(train.X, np.float64), codes, train.weights, seed, None, effort)
     model = fit_model(rows, len(classes), effort, seed, WorkerPool(1))
-    local = None if model.local is None else model.local.to_dict()
-    shares = _landmark_shares(test, model.feature_map.to_dict(), model.coefficients, local, classes, train.n_classes)
+    shares = _landmark_shares(test, model.feature_map.to_dict(), model.coefficients, classes, train.n_classes)
     return {"landmark model": shares}
 
 
@@ -201,14 +200,12 @@ def _landmark_shares(
     test: Floats,
     features: dict[str, Any],
     coefficients: NDArray[np.float32],
-    local: dict[str, Any] | None,
     classes: NDArray[Any],
     n_classes: int,
 ) -> Floats:
     """Return the probabilities of a landmark model; 0 for classes that it has not seen."""
-    nearby = None if local is None else LocalRows(**local)
     points = np.ascontiguousarray(test, np.float64)
-    scores = scores_of(points, FeatureMap(**features), coefficients, nearby, WorkerPool(1))
+    scores = scores_of(points, FeatureMap(**features), coefficients, None, WorkerPool(1))
     probability = np.zeros((len(test), n_classes))
     probability[:, classes] = probabilities_of(scores)
     return probability

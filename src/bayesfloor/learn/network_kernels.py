@@ -7,8 +7,6 @@ import numpy as np
 
 from bayesfloor.runtime.kernels import kernel
 
-#: Weight decay.
-PENALTY = np.float32(1e-3)
 #: Shares of what Adam remembers of gradients, and of their squares, from step to step; added to the root of these.
 KEPT, KEPT_OF_SQUARES, LEAST = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 _ONE, _ZERO = np.float32(1.0), np.float32(0.0)
@@ -60,17 +58,17 @@ def slopes_of_scores(scores, offsets, codes):
 
 
 @kernel(error_model="numpy")
-def adam_step(parameters, gradient, mean, square, size):
+def adam_step(parameters, gradient, mean, square, size, penalty):
     """Move the parameters."""
     for i in range(parameters.shape[0]):
-        slope = gradient[i] + PENALTY * parameters[i]
+        slope = gradient[i] + penalty * parameters[i]
         mean[i] = KEPT * mean[i] + (_ONE - KEPT) * slope
         square[i] = KEPT_OF_SQUARES * square[i] + (_ONE - KEPT_OF_SQUARES) * slope * slope
         parameters[i] -= size * (mean[i] / (np.sqrt(square[i]) + LEAST))
 
 
 @kernel
-def pass_over(rows, codes, step_sizes, n_units, n_classes, parameters, mean, square):
+def pass_over(rows, codes, step_sizes, penalty, n_units, n_classes, parameters, mean, square):
     """Take a step for each batch of rows.
 
     Parameters
@@ -81,6 +79,8 @@ def pass_over(rows, codes, step_sizes, n_units, n_classes, parameters, mean, squ
         Their classes.
     step_sizes : ndarray of shape (n_batches,) of float32
         The size of each step.
+    penalty : float32
+        Weight decay.
     n_units, n_classes : int
         Units of both hidden layers, and of the last one.
     parameters : ndarray of float32
@@ -127,4 +127,4 @@ def pass_over(rows, codes, step_sizes, n_units, n_classes, parameters, mean, squ
         stop_at_zero(of_first, first)
         np.dot(given.T, of_first, slopes_1)
         add_up(of_first, gradient[ends[0] : ends[1]])
-        adam_step(parameters, gradient, mean, square, step_sizes[batch])
+        adam_step(parameters, gradient, mean, square, step_sizes[batch], penalty)

@@ -165,6 +165,11 @@ def _check_trees(
     _check((child[is_split] > node[is_split]).all() and (child[is_split] + 1 < size[is_split]).all())
 
 
+def _check_bins(rows: Any, cuts: Any, is_category: Any) -> None:
+    _check(isinstance(rows, Step) and _is_array(is_category, "bool") and isinstance(cuts, tuple))
+    _check(len(cuts) == len(is_category) and all(_is_array(each, "float64") for each in cuts))
+
+
 def _check_boosted(bins: Any, is_category: Any, start: Any, column: Any, left: Any, child: Any, value: Any) -> None:
     """Every node leads on to nodes behind it."""
     _check(isinstance(bins, Step) and _is_array(is_category, "bool") and _is_array(start, "float64"))
@@ -185,6 +190,7 @@ _CHECKS: dict[str, Callable[..., None]] = {
     "nearest.nearest_rows": _check_nearest,
     "nearest.fitted_nearby": _check_fitted_nearby,
     "decision_trees.means_of_trees": _check_trees,
+    "boosting.bins_by": _check_bins,
     "boosting.scores_by": _check_boosted,
     "marginals.indicators": _check_indicators,
 }

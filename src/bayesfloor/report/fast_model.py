@@ -79,7 +79,7 @@ def _fit(rows: TrainingSet, options: Options) -> tuple[Floats, float]:
     taken = perf_counter() - started
     scores = supervise(
         lambda pool: scores_of(
-            np.asarray(others, np.float64), model.feature_map, model.coefficients, model.local, pool
+            np.asarray(others, np.float64), model.feature_map, model.coefficients, model.members, pool
         ),
         check_n_jobs(options.n_jobs),
         False,

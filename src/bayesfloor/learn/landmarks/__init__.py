@@ -1,4 +1,4 @@
-"""Landmark models: near the accuracy of kernel methods at the cost of linear ones.
+"""Landmark models: near the accuracy of kernel methods and of boosting, at a fraction of their cost.
 
 How rows become a model::
 
@@ -10,8 +10,8 @@ How rows become a model::
          ─► multinomial          coefficients along falling penalties, chosen on held-out rows; then on all rows
             or shortlists        the same for very many classes
             or regression        of numbers: ridge regression
-         ─► local_rows           corrections by the nearest rows, for the highest effort
-    rows ─► FeatureMap ─► scores ─► corrections ─► probabilities
+         ─► members              boosting, a network, nearest rows (local_rows): stacked where held-out rows say so
+    rows ─► FeatureMap ─► scores ─► members ─► probabilities
 
 `efforts` says how much is spent on each of these. The estimators are in `classify.landmarks`.
 """

@@ -8,6 +8,8 @@ FEWEST_LANDMARKS, FEW_ROWS_AREA = 48, 8e4
 FEW_COLUMNS = 16
 #: Share of binary columns above which rules replace part of the landmarks.
 MOSTLY_BINARY = 0.5
+#: The member that is the nearest training rows.
+LOCAL = "nearest rows"
 #: Minimum number of rows per rule, with mostly binary columns and otherwise.
 ROWS_TO_RULE_BINARY, ROWS_TO_RULE = 20, 40
 
@@ -37,8 +39,9 @@ class Effort:
         Maximum number of steps for each penalty, and on all rows.
     product_rows : float
         Rows per feature whose products precondition the steps.
-    is_local : bool
-        Whether the nearest training rows correct the predictions.
+    members : tuple of str
+        What is stacked with the landmark model where held-out rows show that it helps: `LOCAL`, for the nearest
+        training rows, and keys of `members.LEARNERS`.
     """
 
     capacity: float = 0.85
@@ -52,7 +55,7 @@ class Effort:
     path_steps: int = 2
     steps: int = 8
     product_rows: float = 8.0
-    is_local: bool = False
+    members: tuple[str, ...] = ("boosting", "network")
 
     def n_features(self, n: int, n_classes: int, n_columns: int, share_binary: float) -> tuple[int, int]:
         """Return the default numbers of landmarks and rules."""
@@ -66,7 +69,7 @@ class Effort:
 
 
 EFFORTS = {
-    "fast": Effort(capacity=0.5, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=1, steps=5),
+    "fast": Effort(capacity=0.5, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=1, steps=5, members=()),
     "default": Effort(),
     "high": Effort(
         capacity=2.5,
@@ -76,8 +79,7 @@ EFFORTS = {
         n_tune=3000,
         n_held=2000,
         path=(10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4),
-        path_steps=5,
-        steps=12,
-        is_local=True,
+        path_steps=4,
+        members=(LOCAL, "steady boosting", "wide network"),
     ),
 }

@@ -1,6 +1,8 @@
 """From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +14,9 @@ from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap, Scaling, by_share_of_zeros, scale_rows, scaling_of
-from bayesfloor.learn.landmarks.local_rows import LocalRows, fit_stack_weights, store_rows
+from bayesfloor.learn.landmarks.members import LANDMARKS, Members, Trained, Wanted, fit_stack_weights, stacked
 from bayesfloor.learn.landmarks.multinomial import Fit, Memory, Objective, Penalty, descend, penalty_of
-from bayesfloor.learn.landmarks.row_sums import RowSums
+from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
 from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes, known_rows
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import Cluster
@@ -31,12 +33,16 @@ SAMPLED_MARGIN, LEAST_SHARE = 1.1, 0.2
 HOPELESS = 1.1
 #: Minimum probability in the held-out loss.
 LEAST_PROBABILITY = 1e-7
-#: Maximum number of residuals (rows times classes) that are kept for local corrections.
-MOST_LOCAL_VALUES = 5e7
 #: Take half of the steps where all rows number fewer than this multiple of those that the penalty was chosen on.
 FEW_MORE = 2
 #: Steps on all rows after a fit without the held-out rows.
 STEPS_ON_ALL = 4
+#: Rows, as a multiple of those that the penalty is chosen on, above which members are raced on the latter.
+RACED_SHARE = 2
+#: Held-out loss of the landmark model below which there is nothing to add to it.
+PERFECT = 0.005
+#: Maximum share of held-out rows at which the fit without them stays.
+REFIT_SHARE = 1 / 7
 #: Minimum and maximum weight, relative to the mean, so that no sum is 0 or infinite in float32.
 LIGHTEST_ROW, HEAVIEST_ROW = 1e-12, 1e12
 
@@ -70,6 +76,12 @@ class Rows(NamedTuple):
     n_kept: int
     groups: Ints | None = None
 
+    @property
+    def held(self) -> slice:
+        """The rows that are held out; all where none can be."""
+        n = len(self.codes)
+        return slice(self.n_kept, n) if self.n_kept < n else slice(0, n)
+
 
 @dataclass(frozen=True, eq=False)
 class LandmarkModel:
@@ -81,12 +93,13 @@ class LandmarkModel:
         From rows to features.
     coefficients : ndarray of shape (n_classes, n_features), float32
         From features to scores.
-    local : LocalRows or None
-        Rows that correct the scores.
+    members : Members or None
+        What is stacked with it.
     penalty : float
         The penalty in use.
     held_out_error, held_out_log_loss : float
-        Error and loss on the held-out rows of the fit without them; the penalty was chosen on these rows.
+        Error and loss on the held-out rows of the fit without them, with its members; penalty and weights of the
+        members were chosen on these rows.
     curvature : ndarray of shape (n_features, n_features), float32
         Products of features of all rows, weighted by the curvature of the loss; the lower triangle.
     mean_weight : float
@@ -95,7 +108,7 @@ class LandmarkModel:
 
     feature_map: FeatureMap
     coefficients: F32
-    local: LocalRows | None
+    members: Members | None
     penalty: float
     held_out_error: float
     held_out_log_loss: float
@@ -219,51 +232,62 @@ def fit_model(
     -------
     LandmarkModel
     """
-    n = len(rows.codes)
+    n, held = len(rows.codes), rows.held
     scaling, columns, plan = plan_features(rows, n_classes, effort, seed, n_landmarks, n_rules)
     few = slice(0, min(effort.n_tune, rows.n_kept))
     sample = Sample.of(columns[few], np.eye(n_classes, dtype=np.float32)[rows.codes[few]], rows.weight[few])
     feature_map, strength = choose_features(scaling, sample, columns[: plan.n_landmarks], plan, seed)
-    pool.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
+    pool.expect(2 * effort.steps + STEPS_ON_ALL)
     pool.check()
-
-    def sums_of(part: slice, cluster: Cluster | None = cluster) -> RowSums:
-        mine = (feature_map, columns[part], rows.codes[part], rows.weight[part], pool)
-        return RowSums(*mine) if cluster is None else ClusterSums(*mine, cluster=cluster)
-
-    penalty, local = penalty_of(feature_map), None
-    whole, held = slice(0, n), slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
+    of_kept, penalty = rows.weight.copy(), penalty_of(feature_map)
+    if rows.n_kept < n:  # else all rows belong together, and judge themselves
+        of_kept[held] = 0.0
+    mine = (feature_map, columns, rows.codes, of_kept, pool)
+    kept = RowSums(*mine) if cluster is None else ClusterSums(*mine, cluster=cluster)
+    judges = known_rows(held, rows.codes, np.bincount(rows.codes, of_kept, n_classes))
+    judged = Judged(feature_map.features(columns[judges]), columns[judges], rows.codes[judges], rows.weight[judges])
+    members = effort.members if rows.n_kept < n else ()
+    wanted = Wanted.of(members, scaling.axes is None, columns, n_classes)
+    go_on: Callable[[RowSums], Fit]
     if n_classes >= MANY_CLASSES:
-        fit = fit_many_classes(sums_of(whole), held, n_classes, penalty, seed)
+        fit, go_on = fit_many_classes(kept, judged, n_classes, penalty, seed)
     else:
-        judges = known_rows(held, rows.codes, np.bincount(rows.codes[few], minlength=n_classes))
-        judged = feature_map.features(columns[judges]), rows.codes[judges], rows.weight[judges]
-        fit = _choose_penalty(sums_of(few, None), judged, penalty, strength, n_classes, effort)
-        if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
-            n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
-            fit = _fit_all(sums_of(whole), penalty, fit, effort, n_steps)
-        else:
-            kept, others = sums_of(slice(0, rows.n_kept)), sums_of(held, None)
-            fit, local = _fit_with_local(kept, others, sums_of(whole), penalty, fit, effort)
+        first = RowSums(feature_map, columns[few], rows.codes[few], rows.weight[few], pool)
+        known = np.isin(judged.codes, rows.codes[few])
+        fit = _choose_penalty(first, judged.among(known), penalty, strength, n_classes, effort)
+        if rows.n_kept > RACED_SHARE * few.stop:
+            wanted = wanted.raced(first, fit.coefficients, judged, seed)
+        n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
+        fit = _fit_all(kept, penalty, fit, effort, n_steps)
+        go_on = partial(_fit_all, penalty=penalty, start=fit, effort=effort, n_steps=STEPS_ON_ALL)
+    found = Trained({}, None).judge(judged, kept, fit.coefficients)
+    if _error_and_loss(stacked(found, {LANDMARKS: 1.0}), judged.codes, judged.weight)[1] < PERFECT:
+        wanted = wanted.among(())
+    trained = wanted.train(kept, rows.n_kept, fit.coefficients, seed)
+    found = trained.judge(judged, kept, fit.coefficients)
+    weights = fit_stack_weights(found, judged.codes, judged.weight)
+    error, log_loss = _error_and_loss(stacked(found, weights), judged.codes, judged.weight)
+    if n - rows.n_kept > REFIT_SHARE * n:
+        whole = kept.weighted(rows.weight)
+        fit = go_on(whole)
+        trained = wanted.among(weights).train(whole, n, fit.coefficients, seed)
     curvature = fit.curvature.astype(np.float32)
     return LandmarkModel(
-        feature_map, fit.coefficients, local, fit.penalty, fit.error, fit.log_loss, curvature, rows.mean_weight
-    )
+        feature_map, fit.coefficients, trained.members(weights), fit.penalty, error, log_loss, curvature,
+        rows.mean_weight,
+    )  # fmt: skip
 
 
 def _choose_penalty(
     sums: RowSums,
-    judged: tuple[F32, Ints, F32],
+    judged: Judged,
     penalty: Penalty,
     strength: float,
     n_classes: int,
     effort: Effort,
 ) -> Fit:
-    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows.
-
-    Features, classes and weights of the latter are given.
-    """
-    features, codes, weight = judged
+    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
+    features, _, codes, weight = judged
     products = sums.products()
     nothing = np.zeros((n_classes, features.shape[1]), np.float32)
     best, n_worse = Fit(nothing, strength, 1.0, np.inf, products), 0
@@ -307,29 +331,6 @@ def _fit_all(sums: RowSums, penalty: Penalty, start: Fit, effort: Effort, n_step
     objective = Objective(sums.gradient, products, penalty, start.penalty)
     found = descend(objective, objective.at(start.coefficients), n_steps, float(sums.weight.sum()))
     return start._replace(coefficients=found.coefficients, curvature=products)
-
-
-def _fit_with_local(
-    kept: RowSums, held: RowSums, whole: RowSums, penalty: Penalty, start: Fit, effort: Effort
-) -> tuple[Fit, LocalRows | None]:
-    """Fit the model without the held-out rows, weigh local corrections on these, and then fit it to all rows."""
-    pool, weights = whole.pool, whole.feature_map.weights
-    fit = _fit_all(kept, penalty, start, effort, effort.steps)
-    not_weighed = np.zeros(3)
-    local = store_rows(kept.columns * weights, kept.codes, kept.probabilities(fit.coefficients), not_weighed)
-    probabilities = held.probabilities(fit.coefficients)
-    logarithms = local_logarithms(local, held.columns * weights, probabilities, pool)
-    stack_weights, gain = fit_stack_weights(logarithms, held.codes, held.weight)
-    fit = _fit_all(whole, penalty, fit, effort, STEPS_ON_ALL)
-    corrected = None
-    if gain > 0 and stack_weights[1:].any():
-        probabilities = (logarithms @ stack_weights).astype(np.float32)
-        to_probabilities(probabilities)
-        corrected = store_rows(
-            whole.columns * weights, whole.codes, whole.probabilities(fit.coefficients), stack_weights
-        )
-    error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
-    return fit._replace(error=error, log_loss=log_loss), corrected
 
 
 def update_model(
@@ -381,20 +382,13 @@ def update_model(
     return replace(
         model,
         coefficients=found.coefficients,
-        local=None,
+        members=None,
         curvature=(model.curvature + sums.products(found.coefficients)).astype(np.float32),
     )
 
 
-def local_logarithms(local: LocalRows, weighted: F32, probabilities: F32, pool: WorkerPool) -> F32:
-    """Return the logarithms of the three predictions for many rows, several blocks at a time."""
-    blocks = [slice(first, first + PREDICTED_ROWS) for first in range(0, len(weighted), PREDICTED_ROWS)]
-    found = pool.run(lambda rows: local.logarithms(weighted[rows], probabilities[rows]), [(rows,) for rows in blocks])
-    return np.concatenate(found)
-
-
-def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRows | None, pool: WorkerPool) -> F32:
-    """Return the scores of the classes of checked rows, (n, n_classes)."""
+def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Members | None, pool: WorkerPool) -> F32:
+    """Return the scores of the classes of checked rows, (n, n_classes), or numbers, (n, 1)."""
     n = X.shape[0]
     out = np.empty((n, len(coefficients)), np.float32)
     transposed = np.ascontiguousarray(coefficients.T)
@@ -406,9 +400,8 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRo
         block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
         block[:size] = _scaled(part, feature_map)
         scores: F32 = feature_map.features(block) @ transposed
-        if local is not None:
-            to_probabilities(scores)
-            scores[:size] = local.scores(block[:size] * feature_map.weights, scores[:size])
+        if members is not None:
+            scores[:size] = members.scores(block[:size], scores[:size], feature_map.weights)
         out[first : first + size] = scores[:size]
 
     pool.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])

@@ -113,11 +113,14 @@ def fit_locally(
     n_searched: int,
     k: int,
     width: float,
-    penalty: float,
-    targets: Any,
-    out: Any,
+    penalties: Any,
+    codes: Any,
+    prior: Any,
+    probabilities: Any,
+    near: Any,
+    residuals: Any,
 ) -> None:
-    """Regress targets on the nearest rows of each row, by kernel ridge regression with a width of their own.
+    """Regress classes, and residuals, on the nearest rows of each row, by kernel ridge regression with its own width.
 
     Parameters
     ----------
@@ -129,13 +132,19 @@ def fit_locally(
         How many cells are searched.
     k : int
         Nearest rows.
-    width, penalty : float
+    width : float
         Width of the kernel, as a share of the root mean squared distance between the nearest rows (or, if that is more,
-        to them), and what is added to its diagonal.
-    targets : ndarray of shape (n, n_targets), float32
-        Targets of all rows.
-    out : ndarray of shape (n_queries, n_targets), float32
-        Predictions; zeros where no row is near.
+        to them).
+    penalties : ndarray of shape (n,), float32
+        What is added to the kernel's diagonal for each row.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+    prior : ndarray of shape (n_classes,), float32
+        Shares of the classes, which the regression starts from.
+    probabilities : ndarray of shape (n, n_classes), float32
+        Of another model for the rows; no columns where its residuals are not regressed.
+    near, residuals : ndarray of shape (n_queries, n_classes), float32
+        Regressions of the classes, and of the residuals of the other model (zeros where no row is near), if any.
     """
     cells, of_cells = np.empty(n_searched, np.int64), np.empty(n_searched, np.float32)
     nearest, distances = np.zeros(k, np.int64), np.empty(k, np.float32)
@@ -158,12 +167,20 @@ def fit_locally(
             for j in range(i):
                 matrix[i, j] *= scale
             exp_of_row(matrix[i], i, bits, powers)
-            matrix[i, i] = np.float32(1.0 + penalty)
+            matrix[i, i] = np.float32(1.0) + penalties[nearest[i]]
             weights[i] = distances[i] * scale
         exp_of_row(weights, n_used, bits, powers)
         cholesky_solve(matrix, n_used, weights)
-        for t in range(targets.shape[1]):
-            out[q, t] = ZERO
+        left = np.float32(1.0)
         for i in range(n_used):
-            for t in range(targets.shape[1]):
-                out[q, t] += weights[i] * targets[nearest[i], t]
+            left -= weights[i]
+        for c in range(near.shape[1]):
+            near[q, c] = left * prior[c]
+        residuals[q, :] = ZERO
+        for i in range(n_used):
+            row = nearest[i]
+            near[q, codes[row]] += weights[i]
+            for c in range(residuals.shape[1]):
+                residuals[q, c] -= weights[i] * probabilities[row, c]
+            if residuals.shape[1] > 0:
+                residuals[q, codes[row]] += weights[i]

@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import Rows, plan_features
+from bayesfloor.learn.landmarks.members import LANDMARKS, MOST_ROWS, Members, fit_number_weights
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
+from bayesfloor.learn.later import Later, steps_of
 from bayesfloor.learn.ridge import PLATEAU
+from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
 
@@ -77,14 +81,17 @@ class RidgeModel(NamedTuple):
         From rows to features.
     coefficients : ndarray of shape (n_features,), float32
         From features to the target.
+    members : Members or None
+        Boosting that is stacked with it.
     penalty : float
         The penalty in use.
     held_out : HeldOutRows
-        Held-out rows and what the fit without them predicts; the penalty was chosen on these rows.
+        Held-out rows and what the fit without them predicts; penalty and weights of members were chosen on these rows.
     """
 
     feature_map: FeatureMap
     coefficients: F32
+    members: Members | None
     penalty: float
     held_out: HeldOutRows
 
@@ -158,7 +165,46 @@ def fit_numbers(
     pool.advance(1)
     penalty = _with_rules(penalty, feature_map, best.of_rules)
     fitted = solve_ridge(all_products, all_moments, penalty, best.strength)
-    return RidgeModel(feature_map, fitted, best.strength, best.held_out)
+    found, members = best.held_out, None
+    if effort.members and scaling.axes is None and len(parts) > 1:
+        learn = partial(_boosted, columns, targets, rows.weight, seed=seed, check=pool.check)
+        found, members = _with_boosting(found, learn, columns, [parts[number] for number in judged], pool)
+    return RidgeModel(feature_map, fitted, members, best.strength, found)
+
+
+def _boosted(
+    columns: F32, targets: F32, weight: F32, rows: Ints, *, seed: int, check: Callable[[], None]
+) -> dict[str, Any]:
+    """Train boosting on some rows, at most `MOST_ROWS`, and return what it does with rows to come."""
+    some = rows[:MOST_ROWS]
+    of_rows = None if (weight == 1).all() else weight[some].astype(np.float64)
+    X, y = columns[some].astype(np.float64), targets[some].astype(np.float64)
+    return dict(boosting(Train.of_numbers(X, y, of_rows, check=check), Later.rows(), seed))  # type: ignore[arg-type]
+
+
+def _with_boosting(
+    held_out: HeldOutRows,
+    learn: Callable[[Ints], dict[str, Any]],
+    columns: F32,
+    left_out: list[slice],
+    pool: WorkerPool,
+) -> tuple[HeldOutRows, Members | None]:
+    """Weigh boosting beside the ridge regression on held-out rows; if it helps, train it on all rows."""
+    every = np.arange(len(columns))
+
+    def predict(part: slice) -> F32:
+        others = np.concatenate([every[: part.start], every[part.stop :]])
+        trained = Members({}, steps_of(learn(others)), None)
+        ridge = np.zeros((part.stop - part.start, 1), np.float32)
+        return trained.numbers(columns[part], ridge)["boosting"][:, 0]
+
+    predicted = np.concatenate(pool.run(predict, [(part,) for part in left_out]))
+    found = {LANDMARKS: held_out.predicted, "boosting": predicted}
+    weights = fit_number_weights(found, held_out.target, held_out.weight)
+    if "boosting" not in weights:
+        return held_out, None
+    stacked = weights[LANDMARKS] * held_out.predicted + weights["boosting"] * predicted
+    return held_out._replace(predicted=stacked.astype(np.float32)), Members(weights, steps_of(learn(every)), None)
 
 
 class _Choice(NamedTuple):

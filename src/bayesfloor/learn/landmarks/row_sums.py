@@ -7,7 +7,7 @@ neither the number of threads nor the memory decides about their last bits.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from scipy.linalg.blas import ssyrk
 
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
 
 #: What is added up: some arrays.
@@ -29,6 +29,33 @@ N_LANES = 8
 KEPT_BYTES = 1500 * 2**20
 #: Minimum curvature of a row in the products of features, as a share of the largest.
 LEAST_CURVATURE = 0.2
+
+
+class Judged(NamedTuple):
+    """Held-out rows that choices are made by.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n, n_features), float32
+        Their features.
+    columns : ndarray of shape (n, d), float32
+        Scaled rows.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,), float32
+        Weights.
+    """
+
+    features: F32
+    columns: F32
+    codes: Ints
+    weight: F32
+
+    def among(self, is_used: Bools) -> "Judged":
+        """Return some of the rows, or all where these are none."""
+        if not is_used.any():
+            return self
+        return Judged(self.features[is_used], self.columns[is_used], self.codes[is_used], self.weight[is_used])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +89,14 @@ class RowSums:
         return len(self.codes)
 
     @property
+    def block_rows(self) -> int:
+        """How many rows a block has, but for the last."""
+        return max(BLOCK_ROWS, BLOCK_VALUES // self.feature_map.n_features)
+
+    @property
     def blocks(self) -> list[slice]:
         """The rows of each block."""
-        size = max(BLOCK_ROWS, BLOCK_VALUES // self.feature_map.n_features)
+        size = self.block_rows
         return [slice(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
 
     @property
@@ -74,7 +106,8 @@ class RowSums:
 
     def block(self, number: int) -> slice:
         """Return the rows of one block."""
-        return self.blocks[number]
+        size = self.block_rows
+        return slice(number * size, min((number + 1) * size, self.n_rows))
 
     def features(self, rows: slice) -> F32:
         """Return the features of a block; those of all blocks are kept where memory allows."""
@@ -166,6 +199,12 @@ class RowSums:
             # not simply every eighth block, as some_blocks may take just these
             lanes.setdefault((number + number // N_LANES) % N_LANES, []).append(number)
         return dict(sorted(lanes.items()))
+
+    def weighted(self, weight: F32) -> Self:
+        """Return the same rows with other weights, and the same features where these are kept."""
+        other = replace(self, weight=weight)
+        other._kept.update(self._kept)
+        return other
 
     def reordered(self, order: Ints) -> Self:
         """Return the same rows in another order."""

@@ -16,7 +16,8 @@ Two levels, groups of classes and classes within groups, cost as little and lost
 a group are linear in the features, and those of several classes taken together are not.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import F32
 from bayesfloor.learn.landmarks.multinomial import Fit, Objective, Penalty, cholesky, descend, solve
-from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
+from bayesfloor.learn.landmarks.row_sums import Judged, RowSums, Sums, over_blocks
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tree import build_class_tree
 
@@ -262,20 +263,20 @@ def known_rows(held: slice, codes: Ints, seen: Floats | Ints) -> Ints:
 
 
 def fit_many_classes(
-    rows: RowSums,
-    held: slice,
+    kept: RowSums,
+    judged: Judged,
     n_classes: int,
     penalty: Penalty,
     seed: int,
-) -> Fit:
-    """Choose the strength of the penalty on held-out rows, along a path that is the fit itself; then fit all rows.
+) -> tuple[Fit, Callable[[RowSums], Fit]]:
+    """Choose the strength of the penalty on held-out rows, along a path that is the fit itself.
 
     Parameters
     ----------
-    rows : RowSums
-        All rows, in a random order.
-    held : slice
-        Those that are held out at first: the last ones, or all where none can be.
+    kept : RowSums
+        All rows, in a random order; those that are held out have weight 0.
+    judged : Judged
+        Held-out rows.
     n_classes : int
         How many classes there are.
     penalty : Penalty
@@ -285,34 +286,36 @@ def fit_many_classes(
 
     Returns
     -------
-    Fit
+    fit : Fit
+        Without the held-out rows.
+    go_on : callable
+        Returns the fit to the same rows with their weights, of which none is 0.
     """
-    weight = rows.weight.copy()
-    if held.start > 0:  # else all rows belong together, and judge themselves
-        weight[held] = 0.0
-    kept = replace(rows, weight=weight)
-    judges = known_rows(held, rows.codes, np.bincount(rows.codes, weight, n_classes))
-    features, codes = rows.feature_map.features(rows.columns[judges]), rows.codes[judges]
+    features, _, codes, weight = judged
     coefficients = closed_form_start(kept, n_classes, kept.products(), penalty, PATH[0], (features, codes))
     overlaps = class_overlaps(kept, coefficients)
-    most_rows = PRODUCT_ROWS * rows.feature_map.n_features
+    most_rows = PRODUCT_ROWS * kept.feature_map.n_features
     curvature = kept.products(coefficients, most_rows)
-    order = order_along_tree(rows.codes, overlaps)
-    kept = kept.reordered(order)
+    order = order_along_tree(kept.codes, overlaps)
+    sorted_rows = kept.reordered(order)
     best = Fit(coefficients, PATH[0], 1.0, np.inf, curvature)
     for number, strength in enumerate(PATH):
         coefficients = descend_by_shortlists(
-            kept, overlaps, curvature, penalty, strength, coefficients, PATH_STEPS, (seed, number)
+            sorted_rows, overlaps, curvature, penalty, strength, coefficients, PATH_STEPS, (seed, number)
         )
         scores: F32 = features @ coefficients.T
-        error = float(np.average(scores.argmax(axis=1) != codes, weights=rows.weight[judges]))
-        loss = to_residuals(scores, codes, rows.weight[judges]) / float(rows.weight[judges].sum())
+        error = float(np.average(scores.argmax(axis=1) != codes, weights=weight))
+        loss = to_residuals(scores, codes, weight) / float(weight.sum())
         if not loss < best.log_loss:
             break
         best = Fit(coefficients, strength, error, loss, curvature)
-    curvature = rows.products(best.coefficients, most_rows)
-    coefficients = descend_by_shortlists(
-        rows.reordered(order), overlaps, curvature, penalty, best.penalty, best.coefficients, STEPS_ON_ALL,
-        (seed, len(PATH)),
-    )  # fmt: skip
-    return best._replace(coefficients=coefficients, curvature=curvature)
+
+    def go_on(whole: RowSums) -> Fit:
+        curvature = whole.products(best.coefficients, most_rows)
+        coefficients = descend_by_shortlists(
+            whole.reordered(order), overlaps, curvature, penalty, best.penalty, best.coefficients, STEPS_ON_ALL,
+            (seed, len(PATH)),
+        )  # fmt: skip
+        return best._replace(coefficients=coefficients, curvature=curvature)
+
+    return best, go_on
