@@ -160,7 +160,8 @@ def of_speed(records: list[dict]) -> list[str]:
     rows = []
     for each in records:
         n, width, n_embeddings = each["speed"]
-        n_stopped = sum(used < n for used in each["rows"].values())
+        used = each["rows"].values()
+        n_stopped = f"all use {max(used)} rows" if each.get("trees") else sum(of_one < n for of_one in used)
         alone = "–"
         if each["alone"]:
             wall, cpu = np.mean(each["alone"], axis=0)
