@@ -95,10 +95,10 @@ def test_boosting_is_as_good_as_histogram_boosting():
 
 def test_boosting_of_many_rows_takes_a_sample(monkeypatch):
     monkeypatch.setattr(boosting, "FEWEST_ROWS", 200)
-    monkeypatch.setattr(boosting, "MOST_ROWS", 300)
     rows, test, _ = rows_of(friedman, n=400)
     few = families.boosting(rows.first(300), test, 1)["boosting"]
-    np.testing.assert_array_equal(families.boosting(rows, test, 1)["boosting"], few)
+    of_sample = families.boosting(rows, test, 1, pace=boosting.STEADY._replace(most_rows=300))["boosting"]
+    np.testing.assert_array_equal(of_sample, few)
 
 
 def test_neighbours_are_the_nearest():
