@@ -133,6 +133,7 @@ def houses() -> Summary:
         "metrics": metrics,
         "fast_model": None,
         "gap": None,
+        "compare": None,
         "curve": {
             "points": [
                 {"size": 1168.0, "value": 0.86},

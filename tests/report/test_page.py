@@ -45,6 +45,7 @@ SUMMARIES = {
     "rare class": sample_summary.with_rare_class,
     "subgroups": sample_summary.with_subgroups,
     "gap": sample_summary.with_gap,
+    "compare": sample_summary.with_compare,
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),

@@ -40,6 +40,7 @@ def report(
     judged: MetricOptions = METRIC_DEFAULTS,
     target_value: float | None = None,
     features: Count = None,
+    compare: tuple[str, ...] = (),
     out: str | None = None,
     out_rows: str | None = None,
     force: Force = False,
@@ -59,6 +60,9 @@ def report(
         An error, or value of the first metric, that you hope for: is it feasible?
     features
         Search for so many columns that carry the information.
+    compare
+        Compare with all columns: NAME=COLUMN,COLUMN or NAME=FILE, a file of features of
+        the same rows. Several times for several.
     out
         Where to write: .html, .md, .json or .txt. NAME-report.html by default.
     out_rows
@@ -69,6 +73,7 @@ def report(
     bayesfloor report digits
     bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
     bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
+    bayesfloor report patients.csv --compare blood=iron,ferritin --compare scan=scan.npy
     bayesfloor report patients.csv --out patients.md --out-rows rows.csv
     """
     place = None if options.json and out is None else _place_for(files, out)
@@ -77,6 +82,7 @@ def report(
     if place is not None:
         check_output(str(place), force)
     check_model_options(given, files, needed=False)
+    compared = _compared(compare)
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     # at once: what is loaded next takes a second
@@ -90,7 +96,7 @@ def report(
         is_of_scores = judged_by["metric"][0] not in DECIDED
         predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
 
-        asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}
+        asked = {**vars(judged), "target_value": target_value, "features": features, "compare": compare, **vars(given)}
         with engine(options) as how:
             found = bf.difficulty_report(
                 table,
@@ -100,6 +106,7 @@ def report(
                 predictions=predicted,
                 target_value=target_value,
                 n_features=features,
+                compare=compared,
                 max_rows=rows_to_use(table, options),
                 max_tree_rows=rows_to_use(table, options),
                 command=_command(files, options, asked),
@@ -120,6 +127,19 @@ def report(
         say(f"{_rows_written(found.summary)} in {str(rows_place)!r}.", quiet=options.quiet)
     found_floor = found.summary["floor"]
     return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), judged.fail_above, judged.fail_below)
+
+
+def _compared(named: tuple[str, ...]) -> dict[str, Any] | None:
+    """Read what is compared: columns, or the path of a file, by name."""
+    found: dict[str, Any] = {}
+    for each in named:
+        name, _, value = each.partition("=")
+        if not name or not value:
+            raise UsageError(f"--compare {each!r}: write NAME=COLUMN,COLUMN or NAME=FILE")
+        if name in found:
+            raise UsageError(f"--compare names {name!r} twice")
+        found[name] = Path(value) if Path(value).is_file() else [column.strip() for column in value.split(",")]
+    return found or None
 
 
 def _write_text(summary: dict[str, Any]) -> None:

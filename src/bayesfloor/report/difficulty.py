@@ -17,6 +17,7 @@ from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_
 from bayesfloor.floor.learned.row_plan import rows_by_default
 from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
+from bayesfloor.report.representations import check_compare, compare_in_report
 from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
 from bayesfloor.report.sections.section import Facts
@@ -46,6 +47,7 @@ def difficulty_report(
     effort: str = "default",
     target_value: float | None = None,
     n_features: int | None = None,
+    compare: Any = None,
     n_trees: int = 3,
     confidence: float = 0.95,
     max_rows: int | None = None,
@@ -104,6 +106,9 @@ def difficulty_report(
         A value of the first metric that is hoped for; the report says whether it is feasible.
     n_features : int or None, default=None
         Search for so many features that leave the lowest floor, or the least noise.
+    compare : mapping of str to features, or None, default=None
+        Representations to compare with all columns, by name: a list of columns, an array or the path of a file with a
+        row for each row that is used, or a list of other names, side by side; as for `compare_features`.
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
@@ -165,7 +170,7 @@ def difficulty_report(
         progress=progress,
     )
     asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "effort": effort}
-    asked |= {"model": model, "predictions": predictions}
+    asked |= {"model": model, "predictions": predictions, "compare": compare}
     if task != "regression":
         _check_asked_of_classes(asked)
     data = [repr(os.fspath(X)) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
@@ -178,6 +183,7 @@ def difficulty_report(
     target_value = _check_target_value(target_value, names, asked, source.problem)
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
+    representations = check_compare(compare, source)
     compared = _compared(X, source, (y, groups, time), model, predictions, names[0])
     if is_number:
         figures: Any = figures_of_numbers(
@@ -202,12 +208,31 @@ def difficulty_report(
         )
     given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
     verdict = verdict_of(figures)
-    facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value)
+    comparison = None
+    if representations is not None:
+        judged_by = {"metric": names[0], "costs": costs if names[0] == "cost" else None, "positive": positive}
+        comparison = compare_in_report(
+            representations,
+            source,
+            figures.checks,
+            learners=None if fast else "default",
+            **({} if fast else judged_by),
+            effort=effort,
+            confidence=options.confidence,
+            n_jobs=n_jobs,
+            random_state=options.random_state,
+            client=client,
+        )
+    facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value, comparison)
     summary = summarise(facts, command or _call(data, names, asked, given))
     summary["seconds"] = perf_counter() - started
     records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
     return DifficultyReport(
-        summary, figures.findings, verdict, **{name: getattr(figures, name, None) for name in records}
+        summary,
+        figures.findings,
+        verdict,
+        **{name: getattr(figures, name, None) for name in records},
+        comparison=comparison,
     )
 
 
@@ -289,7 +314,7 @@ def _call(data: list[str], names: list[str], asked: dict[str, Any], given: dict[
     effort = None if asked["effort"] == "default" else asked["effort"]
     words = {**first, "fast": asked["fast"] or None, "effort": effort, **given, "by": by}
     written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
-    written += [f"{name}={name}" for name in ("costs", "model", "predictions") if asked[name] is not None]
+    written += [f"{name}={name}" for name in ("costs", "model", "predictions", "compare") if asked[name] is not None]
     return f"difficulty_report({', '.join([*data, *written])})"
 
 

@@ -122,7 +122,7 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     of_rest = learned if without is None else without
     apart, mixed, unsure = None, None, None
     for n_more, found in zip(reversed(range(len(dependence))), dependence, strict=True):
-        kept_apart = _keep_apart(source, found, leaks.columns)
+        kept_apart = keep_apart(source, found, leaks.columns)
         if kept_apart is None:
             continue
         again, more_again = train(kept_apart, n_more)
@@ -219,7 +219,7 @@ def find_dependence_in(source: Source, problem: Problem, options: Options) -> li
     return find_dependence(problem.X, problem.codes, groups, **how)
 
 
-def _keep_apart(source: Source, found: Dependence, leaking: Collection[str]) -> Problem | None:
+def keep_apart(source: Source, found: Dependence, leaking: Collection[str]) -> Problem | None:
     """Return the problem with rows kept apart by a column, which is then no feature; None where that cannot be.
 
     Columns that give the target away are left out as well.

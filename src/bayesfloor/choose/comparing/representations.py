@@ -375,7 +375,7 @@ class _Reader:
             )
         if isinstance(value, str | os.PathLike):
             value = _of_file(name, Path(value))
-        if isinstance(value, Table):
+        if isinstance(value, Table | Problem):
             return self._checked(Part(name, value.X, len(value.X), value.tabular))
         if isinstance(value, Path) or (is_eager_frame(value) and needs_preparing(value)):
             self._check_count(name, value)

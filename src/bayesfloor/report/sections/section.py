@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
+from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.report.blocks import Block, Summary
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.source import Source
@@ -29,6 +30,8 @@ class Facts(Generic[F]):
         Whether models were left out on purpose.
     target_value : float or None
         The value of the first metric that the reader hopes for.
+    comparison : FeatureComparison or None
+        Representations that were compared.
     """
 
     source: Source
@@ -36,6 +39,7 @@ class Facts(Generic[F]):
     verdict: Verdict
     fast: bool = False
     target_value: float | None = None
+    comparison: FeatureComparison | None = None
 
 
 class Section(Generic[F]):
