@@ -93,3 +93,26 @@ def test_exit_codes(run, files, call, code, said):
     outcome = run(call)
     assert outcome.code == code
     assert said in outcome.err
+
+
+def test_a_report_compares_columns_and_files(run, files):
+    outcome = run("report rows.csv --target kind --fast --compare one=amount --compare other=a.npy --json --out r.md")
+    assert outcome.code == 0, outcome.err
+    summary = json.loads(outcome.out)["result"]
+    assert {each["name"] for each in summary["compare"]["rows"]} == {"all columns", "one", "other"}
+    assert "--compare one=amount --compare other=a.npy" in summary["command"]
+    assert "## Representations" in (files / "r.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("--compare amount", "write NAME=COLUMN,COLUMN or NAME=FILE"),
+        ("--compare a=amount --compare a=who", "names 'a' twice"),
+        ("--compare a=amuont", "Did you mean 'amount'"),
+    ],
+)
+def test_what_a_report_cannot_compare(run, files, given, message):
+    outcome = run(f"report rows.csv --target kind --fast {given} --json")
+    assert outcome.code == 2
+    assert message in outcome.err
