@@ -269,13 +269,13 @@ def test_all_sizes_have_as_many_trees(few_are_many, monkeypatch):
     """A smaller training set that had more trees would seem to need fewer rows than it does."""
     monkeypatch.setattr(linear_cost, "FEWEST_TREES", 1)
     monkeypatch.setattr(linear_cost, "TREE_ROWS", 7 * 500)
-    numbers, grow = [], linear_cost._grow
+    numbers, grow = [], linear_cost.grow_deep
 
     def spy(train, test, n_trees, seed):
         numbers.append(n_trees)
         return grow(train, test, n_trees, seed)
 
-    monkeypatch.setattr(linear_cost, "_grow", spy)
+    monkeypatch.setattr(linear_cost, "grow_deep", spy)
     learned_floor(*two_gaussians(500), n_jobs=1)
     assert set(numbers) == {7}
     assert len(numbers) > 3

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.labels import check_weights
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.row_groups import Subgroups
+from bayesfloor.data.row_parts import StoredRows
 from bayesfloor.data.sampling import Keys, keys_of_values
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -52,6 +53,8 @@ class Problem:
         The target, where it holds numbers; empty where it holds classes.
     sample_weight : ndarray of shape (n,) or None
         What each row counts, 1 on average over those that count; None where all count the same.
+    stored : StoredRows or None
+        All rows, on disk, where these are some of them: first those that are tested, then a sample.
     """
 
     X: Floats
@@ -66,6 +69,7 @@ class Problem:
     supervised: SupervisedFeatures | None = None
     y: Floats = field(default_factory=lambda: np.empty(0))
     sample_weight: Floats | None = None
+    stored: StoredRows | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, **known: Any) -> "Problem":
@@ -78,13 +82,22 @@ class Problem:
         return "regression" if len(self.y) else "classification"
 
     @property
+    def n_samples(self) -> int:
+        """Rows there are, in memory or on disk."""
+        return len(self.X) if self.stored is None else self.stored.n_samples
+
+    @property
     def class_counts(self) -> Ints:
         """Rows per class."""
+        if self.stored is not None and self.stored.class_counts is not None:
+            return self.stored.class_counts
         return np.bincount(self.codes, minlength=len(self.classes))
 
     @property
     def class_totals(self) -> Ints | Floats:
         """What the rows of each class count together."""
+        if self.sample_weight is None:
+            return self.class_counts
         return np.bincount(self.codes, self.sample_weight, minlength=len(self.classes))
 
     def take(self, rows: Ints) -> "Problem":
@@ -94,7 +107,7 @@ class Problem:
         for name, value in taken.items():
             taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
         y = self.y[rows] if len(self.y) else self.y
-        return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, **taken)
+        return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
 
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""

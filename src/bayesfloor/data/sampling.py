@@ -75,13 +75,13 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int |
     return np.sort(order[place < np.repeat(quota, counts)])
 
 
-def class_weights(codes: Ints, sample: Ints) -> Floats | None:
+def class_weights(counts: Ints, sample: Ints) -> Floats | None:
     """Return what a row of each class counts in a sample, so that the classes have their shares of all rows again.
 
     Parameters
     ----------
-    codes : ndarray of shape (n,)
-        Class of each row.
+    counts : ndarray of shape (n_classes,)
+        Rows of each class.
     sample : ndarray of shape (n_sample,)
         Class of each row that was chosen, at least one of each.
 
@@ -91,8 +91,8 @@ def class_weights(codes: Ints, sample: Ints) -> Floats | None:
         Weights whose mean over the sample is 1; None where each class has its share, as nearly as whole rows allow. The
         one row that a class keeps whose share is less than that is more than its share.
     """
-    counts, in_sample = np.bincount(codes), np.bincount(sample)
-    exact = len(sample) * counts / len(codes)
+    in_sample = np.bincount(sample, minlength=len(counts))
+    exact = len(sample) * counts / counts.sum()
     if np.array_equal(in_sample, _in_proportion(counts, len(sample))) and exact.min() > 1.0 - 1e-9:
         return None
     return exact / in_sample

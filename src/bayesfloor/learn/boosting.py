@@ -73,10 +73,10 @@ def boosting(train: Train, test: Floats, seed: int, *, pace: Pace = STEADY) -> d
     known, others, is_category = columns_to_boost(train, test)
     n, d = known.shape
     is_kept = isinstance(others, Later)
-    cuts = tuple(_cuts_of(known[:, j], bool(is_category[j])) for j in range(d))
-    bins = _bins_by(known, cuts, is_category)
+    cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(d))
+    bins = bins_by(known, cuts, is_category)
     if not is_kept:
-        bins = np.hstack([bins, _bins_by(others, cuts, is_category)])
+        bins = np.hstack([bins, bins_by(others, cuts, is_category)])
     start = np.zeros(1)
     if train.n_classes:
         log_prior = np.log(train.prior)
@@ -93,8 +93,8 @@ def boosting(train: Train, test: Floats, seed: int, *, pace: Pace = STEADY) -> d
         n_now = min(ROUNDS_AT_ONCE, n_rounds - first)
         now = [each[first : first + n_now] for each in kept]
         boost(*of_columns, *of_targets, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores, *now)
-    found = _scores_by(_bins_by(others, cuts, is_category), is_category, start, *kept) if is_kept else scores[n:]
-    return {"boosting": train.within(_shares_of(found) if train.n_classes else found, 0.0)}
+    found = _scores_by(bins_by(others, cuts, is_category), is_category, start, *kept) if is_kept else scores[n:]
+    return {"boosting": train.within(shares_of(found) if train.n_classes else found, 0.0)}
 
 
 def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[NDArray[Any], ...]:
@@ -114,7 +114,7 @@ def _scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *tree
 
 
 @of_rows
-def _shares_of(scores: Floats) -> Floats:
+def shares_of(scores: Floats) -> Floats:
     """Return probabilities, from a score for each class, or from the log-odds of the second of two."""
     if scores.shape[1] > 1:
         return np.asarray(softmax(scores, axis=1))
@@ -159,10 +159,10 @@ def columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools]
 def bins_of(known: Floats, others: Floats, is_category: bool) -> NDArray[np.uint8]:
     """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
     values = np.concatenate([known, others])[:, np.newaxis]
-    return _bins_by(values, (_cuts_of(known, is_category),), np.array([is_category]))[0]
+    return bins_by(values, (cuts_of(known, is_category),), np.array([is_category]))[0]
 
 
-def _cuts_of(known: Floats, is_category: bool) -> Floats:
+def cuts_of(known: Floats, is_category: bool) -> Floats:
     """Return where a column of numbers is cut into bins; nowhere where it holds codes."""
     present = known[~np.isnan(known)]
     low, high = present.min(initial=np.inf), present.max(initial=-np.inf)
@@ -177,7 +177,7 @@ def _cuts_of(known: Floats, is_category: bool) -> Floats:
 
 
 @of_rows
-def _bins_by(rows: Floats, cuts: tuple[Floats, ...], is_category: Bools) -> NDArray[np.uint8]:
+def bins_by(rows: Floats, cuts: tuple[Floats, ...], is_category: Bools) -> NDArray[np.uint8]:
     """Return the bin of each value, column by column."""
     if not rows.shape[1] == len(cuts) == len(is_category):
         raise ValueError(f"{len(cuts)} columns are cut into bins, and {rows.shape[1]} are given")

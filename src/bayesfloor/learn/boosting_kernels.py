@@ -20,6 +20,8 @@ MOST_SEEN = 8191
 _FIRST, _SECOND = 2.0**15, 2.0**11
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
+#: Rows whose probabilities are computed at a time.
+_AT_ONCE = 1024
 
 
 @kernel
@@ -85,19 +87,7 @@ def boost(
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
-            # derivatives are divided by units, so that they are at most 1 and 1/4
-            first_unit, second_unit = heaviest, heaviest
-            if n_classes > 0:
-                label = 1 if n_scores == 1 else k
-                for i in range(n):
-                    p, share = probability[i, k], weight[i] / heaviest
-                    slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p))
-            else:
-                first_unit, second_unit = 1e-300, 4.0 * heaviest
-                for i in range(n):
-                    first_unit = max(first_unit, weight[i] * abs(scores[i, 0] - y[i]))
-                for i in range(n):
-                    slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit)
+            first_unit, second_unit = slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes)
             penalty = ridge / second_unit
             n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, work)
             totals, node_of = work[4], work[7]
@@ -108,12 +98,107 @@ def boost(
                 add_leaves(n_grown, work, value, scores, k)
             add_tree(bins, is_category, work[11], work[12], work[13], value, scores, k, n if n_seen == n else 0)
             if number < column_of.shape[0]:
+                keep_tree(n_grown, work, column_of[number, k], left_of[number, k], child_of[number, k])
                 for node in range(2 * n_grown - 1):
-                    column_of[number, k, node] = work[11][node]
-                    if work[11][node] >= 0:
-                        left_of[number, k, node], child_of[number, k, node] = work[12][node], work[13][node]
-                    else:
+                    if work[11][node] < 0:
                         value_of[number, k, node] = value[node]
+
+
+@kernel
+def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes):
+    """Write the derivatives of all rows as words; return the units that bound them by 1 and 1/4."""
+    if n_classes > 0:
+        label = 1 if scores.shape[1] == 1 else k
+        for i in range(y.shape[0]):
+            p, share = probability[i, k], weight[i] / heaviest
+            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p))
+        return heaviest, heaviest
+    first_unit, second_unit = 1e-300, 4.0 * heaviest
+    for i in range(y.shape[0]):
+        first_unit = max(first_unit, weight[i] * abs(scores[i, 0] - y[i]))
+    for i in range(y.shape[0]):
+        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit)
+    return first_unit, second_unit
+
+
+@kernel
+def keep_tree(n_grown, work, column_of, left_of, child_of):
+    """Copy the nodes of a tree that was grown."""
+    for node in range(2 * n_grown - 1):
+        column_of[node] = work[11][node]
+        if work[11][node] >= 0:
+            left_of[node], child_of[node] = work[12][node], work[13][node]
+
+
+@kernel
+def grow_round(
+    bins, n_bins, is_category, y, n_classes, ridge, min_rows, n_tried, n_seen, state, features, scores, work,
+    column_of, left_of, child_of,
+):  # fmt: skip
+    """Grow the trees of one round to some of the rows, without values of leaves; parameters are those of `boost`.
+
+    `work` is as from `arrays_of_tree`; nodes are written to arrays of shape (n_scores, 2 * n_leaves).
+    """
+    n, n_scores = y.shape[0], scores.shape[1]
+    probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
+    seen, weight = np.empty(n_seen, np.uint32), np.ones(n)
+    softmax_rows(scores, probability)
+    draw_rows(n, state, seen)
+    for k in range(n_scores):
+        draw_first(features, n_tried, state)
+        _, second_unit = slopes_of(scores, probability, y, weight, 1.0, n_classes, k, slopes)
+        n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge / second_unit, min_rows, work)
+        keep_tree(n_grown, work, column_of[k], left_of[k], child_of[k])
+
+
+@kernel
+def find_leaves(bins, is_category, column_of, left_of, child_of, nodes):
+    """Find the leaf that each row is in, in the trees of one round.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n, d) of uint8
+        The bins of each row, row by row.
+    is_category, column_of, left_of, child_of
+        As for `grow_round`.
+    nodes : ndarray of shape (n, n_scores) of uint8
+        The nodes of the leaves; written.
+    """
+    for i in range(bins.shape[0]):
+        for k in range(column_of.shape[0]):
+            node = 0
+            while column_of[k, node] >= 0:
+                j = column_of[k, node]
+                node = child_of[k, node] + (0 if goes_left(left_of[k, node], bins[i, j], is_category[j]) else 1)
+            nodes[i, k] = node
+
+
+@kernel
+def add_values(nodes, value_of, scores):
+    """Add the values of leaves, an array of shape (n_scores, n_nodes), to the scores of the rows that are in them."""
+    for i in range(nodes.shape[0]):
+        for k in range(nodes.shape[1]):
+            scores[i, k] += value_of[k, nodes[i, k]]
+
+
+@kernel
+def sum_by_leaf(nodes, y, n_classes, scores, sums):
+    """Add up the first and second derivatives of the rows of each leaf, in an array of shape (n_scores, n_nodes, 2)."""
+    n, n_scores = scores.shape
+    p = np.empty((_AT_ONCE if n_classes > 0 else 0, n_scores))
+    for start in range(0, n, _AT_ONCE):
+        stop = min(start + _AT_ONCE, n)
+        softmax_rows(scores[start:stop], p[: stop - start])
+        for i in range(start, stop):
+            for k in range(n_scores):
+                node = nodes[i, k]
+                if n_classes > 0:
+                    share = p[i - start, k]
+                    sums[k, node, 0] += share - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
+                    sums[k, node, 1] += share * (1.0 - share)
+                else:
+                    sums[k, node, 0] += scores[i, 0] - y[i]
+                    sums[k, node, 1] += 1.0
 
 
 @kernel

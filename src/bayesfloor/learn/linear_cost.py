@@ -114,12 +114,12 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
     found = {}
     if train.table is not None and train.wants("deep trees of shares"):
         known, others = numbers_of_table(train, train.table)
-        found["deep trees of shares"] = _grow(train._replace(X=known), others, n_trees, seed).deep
-    means, ridges = _near_names("scaled")
+        found["deep trees of shares"] = grow_deep(train._replace(X=known), others, n_trees, seed).deep
+    means, ridges = near_names("scaled")
     is_scaled = train.wants(*means, *ridges, "landmark ridge")
     if not (is_scaled or train.wants("deep trees")):
         return found
-    grown = _grow(train, test if train.wants("deep trees") else train.X[:0], n_trees, seed)
+    grown = grow_deep(train, test if train.wants("deep trees") else train.X[:0], n_trees, seed)
     found = train.asked_for({"deep trees": lambda: grown.deep}) | found
     if not is_scaled:
         return found
@@ -133,20 +133,20 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
 
 def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return neighbours and local ridge regression in the unit that columns share."""
-    means, ridges = _near_names("one unit")
+    means, ridges = near_names("one unit")
     if not train.wants(*means, *ridges):
         return {}
     points, others = components(train.X, test, np.asarray(train.spread))
     return near_learners(train._replace(X=points, table=None), others, means, ridges, LOCAL_ROWS)
 
 
-def _near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
+def near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
     """Return the votes of nearest rows, and kernel ridge regressions of them, by their names in a space."""
     means = {f"{k} neighbours, {space}": k for k in N_NEIGHBORS}
     return means, {f"local ridge {width}, {space}": (width, penalty) for width, penalty in LOCAL_FITS}
 
 
-def _grow(train: Train, test: Floats, n_trees: int, seed: int) -> Grown:
+def grow_deep(train: Train, test: Floats, n_trees: int, seed: int) -> Grown:
     """Grow trees of ranks to pure leaves."""
     ranks, others = _ranks_of(train.X, test)
     d = len(ranks)
@@ -219,6 +219,22 @@ LINEAR_FAMILIES: dict[str, Family] = {
     "landmarks": landmarks,
     "boosting": boosting,
     "network": network_of_sample,
+}
+
+
+#: The learners of each of them, by the names that appear in results.
+LINEAR_LEARNERS: dict[str, tuple[str, ...]] = {
+    "simple": tuple(name for _, _, names in SIMPLE for name in names),
+    "deep trees": (
+        "deep trees",
+        "deep trees of shares",
+        *(name for kind in near_names("scaled") for name in kind),
+        "landmark ridge",
+    ),
+    "unit": tuple(name for kind in near_names("one unit") for name in kind),
+    "landmarks": ("landmark model",),
+    "boosting": ("boosting",),
+    "network": ("network",),
 }
 
 

@@ -89,7 +89,7 @@ def _boxes(X: Singles, most: int) -> list[Ints]:
     return found
 
 
-def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
+def mean_of_nearest(train: Train, nearest: Ints, prior: Floats | None = None) -> Floats:
     """Return the mean target of nearest rows, with the prior as one row more.
 
     Parameters
@@ -98,12 +98,15 @@ def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
         Rows with targets.
     nearest : ndarray of shape (n_test, k)
         Nearest rows.
+    prior : ndarray or None, default=None
+        As `Train.prior`, where the rows are some of many; None for that of the rows.
 
     Returns
     -------
     ndarray of shape (n_test, n_classes), or (n_test,) for numbers
     """
-    return _mean_target(nearest, train.y, train.weight, train.prior, train.n_classes > 0)
+    prior = train.prior if prior is None else prior
+    return _mean_target(nearest, train.y, train.weight, prior, train.n_classes > 0)
 
 
 @of_rows
@@ -154,7 +157,12 @@ def near_learners(
 
 
 def local_ridge(
-    train: Train, test: NDArray[Any], nearest: Ints, width: float = LOCAL_WIDTH, penalty: float = LOCAL_PENALTY
+    train: Train,
+    test: NDArray[Any],
+    nearest: Ints,
+    width: float = LOCAL_WIDTH,
+    penalty: float = LOCAL_PENALTY,
+    prior: Floats | None = None,
 ) -> Floats:
     """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
 
@@ -171,6 +179,8 @@ def local_ridge(
     width, penalty : float
         Width of the kernel, as a share of the median distance between rows, and what is added to its diagonal for a
         row of weight 1.
+    prior : ndarray or None, default=None
+        As for `mean_of_nearest`.
 
     Returns
     -------
@@ -178,7 +188,7 @@ def local_ridge(
     """
     known = single(train.X)
     scale = -0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE]))
-    prior = train.prior.astype(np.float32)
+    prior = (train.prior if prior is None else prior).astype(np.float32)
     targets, penalties = train.targets(kind=np.float32) - prior, penalty / np.maximum(train.weights, LIGHTEST)
     predicted = _fitted_nearby(test, nearest, known, scale, single(penalties), targets, prior, check=train.check)
     return train.within(predicted, LEAST)

@@ -358,3 +358,23 @@ class ClusterRun:
         if client.status == "running":
             with contextlib.suppress(Exception):  # there is something else to raise
                 self.cluster.patiently(lambda: client.cancel(list(self.futures.values())))
+
+
+class KeptRun(ClusterRun):
+    """One of several runs on the same data, which is sent once, and again only when it is lost."""
+
+    def __init__(self, cluster: Cluster, graph: Graph, sent: dict[str, Future[Any]]):
+        super().__init__(cluster, graph)
+        self._sent = sent
+
+    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
+        if to_all:
+            return super()._scatter(data, suffix, to_all)
+        gone = {
+            name: value
+            for name, value in data.items()
+            if name not in self._sent or self._sent[name].status != "finished"
+        }
+        if gone:
+            self._sent.update(super()._scatter(gone, suffix, to_all))
+        return {name: self._sent[name] for name in data}

@@ -299,7 +299,7 @@ def rows_worth(errors: Floats, weights: Floats, clusters: Ints | None, confidenc
 def counted_rows(problem: Problem, codes: Ints, sample_weight: Floats | None) -> PlainRows:
     """Return what each row that was chosen counts; `codes` and `sample_weight` are of these."""
     is_plain = problem.groups is None and problem.time is None
-    weights = class_weights(problem.codes, codes) if is_plain else None
+    weights = class_weights(problem.class_counts, codes) if is_plain else None
     if sample_weight is not None:
         return WeightedRows(codes, problem.class_counts, problem.class_totals, sample_weight, weights)
     if weights is None:

@@ -267,6 +267,37 @@ def _fit_families(
     return found
 
 
+def fit_sample(
+    problem: Problem,
+    plan: RowPlan,
+    target: Target,
+    families: Mapping[str, Family],
+    wanted: Collection[str],
+    seed: int,
+    pool: WorkerPool,
+    cluster: Cluster | None = None,
+) -> "Found":
+    """Train some learners on the first training set alone.
+
+    Parameters
+    ----------
+    problem, plan, target, families, seed, pool, cluster
+        As for `cross_fit`.
+    wanted : collection of str
+        The learners.
+
+    Returns
+    -------
+    dict of str to dict
+        The predictions of the learners of each family.
+    """
+    seeds = np.random.SeedSequence(seed).generate_state(1).tolist()
+    inputs = _FitInputs(problem, plan, target, seeds)
+    tasks = [(0, ((name, family),), frozenset(wanted)) for name, family in families.items()]
+    found = run_fits(_fit_families, inputs, tasks, [0] * len(tasks), pool, cluster)
+    return {family: of_family for of_task in found for family, of_family in of_task.items()}
+
+
 def fit_for_rows_to_come(
     problem: Problem,
     plan: RowPlan,

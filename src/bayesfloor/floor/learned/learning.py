@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
+from bayesfloor.floor.learned.from_disk import cross_fit_from_disk, plan_from_disk
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.row_plan import Planned, RowPlan, as_planned, plan_rows, split_again
 from bayesfloor.floor.learned.simulated import shares_of_kinds
@@ -102,6 +103,11 @@ class Learned(NamedTuple):
     members: "Members"
 
     @property
+    def n_rows(self) -> int:
+        """Rows that were used, in memory or on disk."""
+        return len(self.plan.rows) if self.used.stored is None else self.used.stored.n_rows
+
+    @property
     def in_time(self) -> bool:
         """Whether smaller training sets are more recent ones."""
         return self.problem.time is not None
@@ -144,10 +150,12 @@ def learn(
     is_default = _are_default(learners)
     if planned is not None:
         problem, plan = as_planned(problem, planned)
+    elif problem.stored is not None:
+        plan = plan_from_disk(problem, cv)
     else:
         choice: dict[str, Any] = {"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort}
         problem, plan = plan_for(problem, **choice, seed=seed, n_jobs=n_jobs)
-    used, centre, scale = standardised_target(problem.take(plan.rows))
+    used, centre, scale = standardised_target(problem if problem.stored is not None else problem.take(plan.rows))
     target = target_of(used, plan, spent.light)
     predicted = used.take(plan.predicted) if plan.is_many else used
 
@@ -168,6 +176,9 @@ def learn(
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
+        if used.stored is not None:
+            fitted = cross_fit_from_disk(used, dealt, target, families, (centre, scale), own_seed, pool, cluster)
+            return fitted, fit_stacks(fitted, fits)
         race = LearnerRace(fits, spent, judged) if spent.is_raced else None
         fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
         if used.time is not None:

@@ -21,7 +21,7 @@ import numpy as np
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.row_sums import KEPT_BYTES, N_LANES, RowSums, Sums, total_of
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.cluster import Cluster, ClusterRun
+from bayesfloor.runtime.cluster import Cluster, KeptRun
 from bayesfloor.runtime.limits import one_of_a_pool
 from bayesfloor.runtime.task_graph import Graph, Job
 from bayesfloor.runtime.threads import WorkerPool, supervise
@@ -102,7 +102,7 @@ class ClusterSums(RowSums):
         }
         data = {f"lane {lane}": self._lanes[f"lane {lane}"] for lane in wanted}
         graph = Graph({**data, "shared": arguments}, jobs, list(jobs))
-        results = _LaneRun(self.cluster, graph, self._sent).run(lambda done, total: self.pool.check())
+        results = KeptRun(self.cluster, graph, self._sent).run(lambda done, total: self.pool.check())
         return total_of([results[name] for name in jobs])
 
     def _lane(self, numbers: list[int]) -> Lane:
@@ -114,24 +114,6 @@ class ClusterSums(RowSums):
             first = own_blocks[number].stop
         order = np.concatenate([np.arange(rows.start, rows.stop) for rows in slices])
         return Lane(self.feature_map, self.columns[order], self.codes[order], self.weight[order], own_blocks)
-
-
-class _LaneRun(ClusterRun):
-    """A run whose lanes are sent once, and again only when they are lost."""
-
-    def __init__(self, cluster: Cluster, graph: Graph, sent: dict[str, Future[Any]]):
-        super().__init__(cluster, graph)
-        self._sent = sent
-
-    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
-        if to_all:
-            return super()._scatter(data, suffix, to_all)
-        gone = {
-            name: lane for name, lane in data.items() if name not in self._sent or self._sent[name].status != "finished"
-        }
-        if gone:
-            self._sent.update(super()._scatter(gone, suffix, to_all))
-        return {name: self._sent[name] for name in data}
 
 
 def aligned(value: Any) -> Any:

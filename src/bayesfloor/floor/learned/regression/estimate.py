@@ -217,7 +217,7 @@ def _conclude(
     started: float,
 ) -> RegressionFloor:
     """Make figures, the noise profile and findings of what was learned."""
-    n_samples = len(problem.y)
+    n_samples = problem.n_samples
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time, stack=learned.stack_signs())
     metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
@@ -238,7 +238,7 @@ def _conclude(
         weights=learned.weights(),
         y_summary=target,
         n_samples=n_samples,
-        n_rows=len(learned.plan.rows),
+        n_rows=learned.n_rows,
         n_features=problem.X.shape[1],
         feature_names=None if names is None else tuple(map(str, names)),
         residual_z=summary.alike,

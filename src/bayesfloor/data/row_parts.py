@@ -1,0 +1,219 @@
+"""Rows of a table that need not fit into memory: in random order, in parts of about equal size, on disk.
+
+::
+
+    chunks of a table ── encoded ──> PartWriter ── by key ──> files of each part ── in the order of keys ──> RowPart
+
+Each row has a random key. A part has the rows of a range of keys, and its rows are in their order: whatever chunks a
+table comes in, its parts are the same, and every part is a random sample of the rows.
+"""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.sampling import Keys
+from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.limits import in_gib
+from bayesfloor.runtime.task_graph import WithArrays
+from bayesfloor.runtime.threads import WorkerPool
+
+#: Rows of a part, about, and what the number of parts is a multiple of.
+PART_ROWS, QUARTERS = 2**18, 4
+#: Share of a disk's free space that parts may take: rows are put in order one part after the other.
+MOST_OF_DISK = 0.8
+
+
+class RowPart(WithArrays):
+    """Some of the rows, in memory.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, n_directions), float32
+        Coordinates in a space in which near rows are alike.
+    bins : ndarray of shape (n, n_columns), uint8
+        Bins of numbers and codes of categories.
+    y : ndarray of shape (n,)
+        Classes from 0, or numbers.
+    state : dict
+        What is kept from one call to the next in the process that has the part, and can be made again.
+    """
+
+    def __init__(self, points: NDArray[np.float32], bins: NDArray[np.uint8], y: NDArray[Any]) -> None:
+        self.points, self.bins, self.y = points, bins, y
+        self.state: dict[str, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": self.points, "bins": self.bins, "y": self.y}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        # what travelled lies where its message has it, and cannot be written to
+        self.__init__(*(np.require(stored[name], requirements=["A", "W"]) for name in ("points", "bins", "y")))  # type: ignore[misc]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredPart:
+    """A part on disk.
+
+    Attributes
+    ----------
+    file : Path
+        Its files begin so.
+    n_rows : int
+        How many rows there are.
+    kinds : dict of str to (dtype, int)
+        Of each array, what it holds and how many values there are in a row.
+    state : dict
+        As of `RowPart`: it outlasts the arrays, which are read anew for each call.
+    """
+
+    file: Path
+    n_rows: int
+    kinds: dict[str, tuple[Any, int]]
+    state: dict[str, Any] = field(default_factory=dict)
+
+    def read(self) -> RowPart:
+        """Read the rows."""
+        part = RowPart(*(self.array(name) for name in ("points", "bins", "y")))
+        part.state = self.state
+        return part
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Read one array of all rows."""
+        kind, width = self.kinds[name]
+        values = np.fromfile(self.path(name), kind)
+        if len(values) != self.n_rows * width:
+            raise OSError(f"{self.path(name)} has {len(values)} values in place of {self.n_rows * width}")
+        return values if name in ("y", "keys") else values.reshape(self.n_rows, width)
+
+    def path(self, name: str) -> Path:
+        """Return the file of an array."""
+        return self.file.with_name(f"{self.file.name}.{name}")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """All rows of a table that are trained on, in parts on disk, and what is known of those that are tested.
+
+    Attributes
+    ----------
+    parts : list of StoredPart
+        The parts, in the order of the keys; four times a number of them.
+    n_samples : int
+        Rows of the table.
+    class_counts : ndarray of shape (n_classes,) or None
+        Rows of each class among all; None for numbers.
+    tested : RowPart
+        The rows that are tested; they are in no part.
+    is_category : ndarray of shape (n_columns,)
+        Which columns of bins hold codes.
+    numbers : ndarray of shape (n_in_memory,)
+        Which rows of the table the rows in memory are: first those that are tested, then a sample of the others.
+    units : (float, float)
+        What the numbers in y were centred and divided by; 0 and 1 for classes.
+    """
+
+    parts: list[StoredPart]
+    n_samples: int
+    class_counts: Ints | None
+    tested: RowPart
+    is_category: NDArray[np.bool_]
+    numbers: Ints
+    units: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are tested or trained on."""
+        return len(self.tested) + sum(part.n_rows for part in self.parts)
+
+
+class PartWriter:
+    """Deals rows out to parts, and puts the rows of each part in order.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows there will be, about.
+    n_directions, n_columns : int
+        Widths of `RowPart.points` and `RowPart.bins`.
+    y_kind : dtype
+        What y holds.
+    folder : path or None, default=None
+        Where; None for a folder of its own among those for temporary files. It is removed with the last reference.
+    """
+
+    def __init__(
+        self, n_rows: int, n_directions: int, n_columns: int, y_kind: Any, folder: str | Path | None = None
+    ) -> None:
+        self.n_parts = QUARTERS * max(1, -(-n_rows // (QUARTERS * PART_ROWS)))
+        self.kinds = {
+            "points": (np.dtype(np.float32), n_directions),
+            "bins": (np.dtype(np.uint8), n_columns),
+            "y": (np.dtype(y_kind), 1),
+            "keys": (np.dtype(np.uint64), 1),
+        }
+        n_bytes = n_rows * bytes_of_row(n_directions, n_columns)
+        self.folder = Path(tempfile.mkdtemp(prefix="bayesfloor-", dir=folder))
+        self._finalizer = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        free = shutil.disk_usage(self.folder).free
+        if n_bytes > MOST_OF_DISK * free:
+            self._finalizer()
+            raise OSError(
+                f"{n_rows} rows take {in_gib(n_bytes)} on disk, and {self.folder.parent} has {in_gib(free)} left: set "
+                "TMPDIR to a folder with more, or use fewer rows (max_rows)"
+            )
+        self._counts = [0] * self.n_parts
+
+    def add(self, keys: Keys, points: NDArray[np.float32], bins: NDArray[np.uint8], y: NDArray[Any]) -> None:
+        """Write some rows to the parts that their keys tell."""
+        of_part = (keys >> np.uint64(32)) * np.uint64(self.n_parts) >> np.uint64(32)
+        order = np.argsort(of_part, kind="stable")
+        first = np.searchsorted(of_part[order], np.arange(self.n_parts + 1, dtype=np.uint64))
+        arrays = {"points": points, "bins": bins, "y": y, "keys": keys}
+        for number in range(self.n_parts):
+            rows = order[first[number] : first[number + 1]]
+            if not len(rows):
+                continue
+            self._counts[number] += len(rows)
+            for name, values in arrays.items():
+                kind, _ = self.kinds[name]
+                with open(self._part(number).path(name), "ab") as stream:
+                    np.ascontiguousarray(values[rows], kind).tofile(stream)
+
+    def _part(self, number: int) -> StoredPart:
+        return StoredPart(self.folder / f"part-{number:05d}", self._counts[number], self.kinds)
+
+    def parts(self, pool: WorkerPool) -> list[StoredPart]:
+        """Put the rows of each part in the order of their keys, and return the parts."""
+
+        def put_in_order(number: int) -> StoredPart:
+            part = self._part(number)
+            if not part.n_rows:
+                raise ValueError(f"no row is in part {number} of {self.n_parts}: there are too few of them")
+            order = np.argsort(part.array("keys"), kind="stable")
+            for name in ("points", "bins", "y"):
+                np.ascontiguousarray(part.array(name)[order]).tofile(part.path(name))
+            part.path("keys").unlink()
+            part.state["folder"] = self  # the files stay as long as a part is known
+            return part
+
+        return pool.run(put_in_order, [(number,) for number in range(self.n_parts)])
+
+
+def bytes_of_row(n_directions: int, n_columns: int) -> int:
+    """Return how many bytes a row takes on disk while parts are written."""
+    return 4 * n_directions + n_columns + 16
+
+
+#: A pure function of one part and of other arguments, which can be sent to a worker.
+PartTask = Callable[..., Any]

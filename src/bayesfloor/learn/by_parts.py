@@ -1,0 +1,243 @@
+"""Learners of any number of rows, in parts: what each part says is merged.
+
+======================  =============================================================================================
+boosting                sums of derivatives in the leaves of each tree: `bayesfloor.learn.boosting_by_parts`
+deep trees              trees grown to pure leaves on each part; the mean over parts
+nearest rows            the nearest rows of each part; the nearest of these. Their means, and kernel ridge regression
+======================  =============================================================================================
+
+Four quarters of the parts are training sets of their own, their halves and the whole too: trees and nearest rows of a
+quarter serve all three, and boosting is trained for each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.row_parts import RowPart
+from bayesfloor.learn.boosting import MOST_LEVELS, bins_by, cuts_of
+from bayesfloor.learn.boosting_by_parts import boost_parts, boosted_target
+from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.linear_cost import LOCAL_ROWS, LOOKED_AT, N_NEIGHBORS, grow_deep, near_names
+from bayesfloor.learn.nearest import LOCAL_SAMPLE, local_ridge, mean_of_nearest, nearest_rows
+from bayesfloor.learn.parts import PartPool
+from bayesfloor.learn.training_rows import Singles, Train, components
+from bayesfloor.runtime.arrays import Bools, Floats
+
+#: Most directions of the space in which nearest rows are looked for.
+MOST_DIRECTIONS = 24
+#: Trees of all parts together, at the least.
+N_TREES = 32
+#: Rows of a sample that tell importances, and trees that they are taken from.
+IMPORTANCE_ROWS, IMPORTANCE_TREES = 50_000, 10
+#: Names of the learners that are trained on all rows; others have a sample.
+MEANS, RIDGES = near_names("scaled")
+LEARNERS = ("boosting", "deep trees", *MEANS, *RIDGES)
+
+
+@dataclass(frozen=True, eq=False)
+class RowEncoder:
+    """What is stored of a row: where it is among its neighbours, and bins of its values.
+
+    Attributes
+    ----------
+    sample : Singles
+        Standardised rows that directions are taken from.
+    scale : Floats
+        Importance of each feature.
+    n_directions : int
+        Directions that are kept.
+    cuts : tuple of ndarray
+        Where columns of numbers are cut into bins.
+    is_category : ndarray of shape (n_columns,)
+        Which columns of bins hold codes.
+    sources : list of (bool, int)
+        Of each of these columns, whether it is one of the table, and which of them; otherwise a feature.
+    """
+
+    sample: Singles
+    scale: Floats
+    n_directions: int
+    cuts: tuple[Floats, ...]
+    is_category: Bools
+    sources: list[tuple[bool, int]]
+
+    @classmethod
+    def of_sample(cls, train: Train, from_labels: Sequence[tuple[int, int, int]], seed: int) -> "RowEncoder":
+        """Learn from some rows; categories of many values are told by the features that stand for them."""
+        is_category, sources = [], []
+        table = train.table
+        instead = {column: range(first, last) for column, first, last in from_labels}
+        for column in range(train.X.shape[1] if table is None else table.train.shape[1]):
+            if table is None or not table.is_category[column]:
+                sources.append((table is not None, column))
+                is_category.append(False)
+            elif np.nanmax(table.train[:, column], initial=0.0) < MOST_LEVELS:
+                sources.append((True, column))
+                is_category.append(True)
+            else:
+                sources += [(False, feature) for feature in instead.get(column, ())]
+                is_category += [False] * len(instead.get(column, ()))
+        if not sources:
+            sources = [(False, feature) for feature in range(train.X.shape[1])]
+            is_category = [False] * len(sources)
+        few = train.first(IMPORTANCE_ROWS)._replace(wanted=None)
+        scale = grow_deep(few, few.X[:0], IMPORTANCE_TREES, seed).importance
+        sample = few.X.astype(np.float32)
+        n_directions = min(components(sample, sample[:1], scale)[1].shape[1], MOST_DIRECTIONS)
+        made = cls(sample, scale, n_directions, (), np.array(is_category), sources)
+        values = made._columns(train.X, None if table is None else table.train)
+        cuts = tuple(cuts_of(values[:, j], bool(is_category[j])) for j in range(len(sources)))
+        return cls(sample, scale, n_directions, cuts, made.is_category, sources)
+
+    def _columns(self, X: NDArray[Any], table: NDArray[Any] | None) -> Floats:
+        values = np.empty((len(X), len(self.sources)))
+        for place, (of_table, column) in enumerate(self.sources):
+            values[:, place] = table[:, column] if of_table and table is not None else X[:, column]
+        return values
+
+    def encode(self, X: Floats, table: Floats | None) -> tuple[Singles, NDArray[np.uint8]]:
+        """Return points and bins of standardised rows, and of the same rows as codes."""
+        points = components(self.sample, X.astype(np.float32), self.scale)[1][:, : self.n_directions]
+        bins = bins_by(self._columns(X, table), self.cuts, self.is_category)
+        return np.ascontiguousarray(points, np.float32), np.ascontiguousarray(bins.T)
+
+
+class Nearest(NamedTuple):
+    """The nearest rows of each tested row, the nearest first: squared distances, targets, and points."""
+
+    distance: Singles
+    y: NDArray[Any]
+    points: Singles
+
+
+def predict_by_parts(
+    pool: PartPool,
+    tested: RowPart,
+    like: Train,
+    is_category: Bools,
+    sets: Sequence[Sequence[int]],
+    seed: int,
+    wanted: Sequence[str] = LEARNERS,
+) -> list[dict[str, Floats]]:
+    """Train learners on sets of quarters of the parts, and predict the tested rows.
+
+    Parameters
+    ----------
+    pool : PartPool
+        The parts; each fourth of them is of one quarter.
+    tested : RowPart
+        The rows to predict.
+    like : Train
+        A sample of the rows to learn from; of it, targets and their mean are used.
+    is_category : ndarray of shape (n_columns,)
+        Which columns of bins hold codes.
+    sets : sequence of sequence of int
+        The quarters in each training set.
+    seed : int
+        Seeds what is drawn at random.
+    wanted : sequence of str
+        The learners.
+
+    Returns
+    -------
+    list of dict of str to ndarray
+        The predictions of each training set.
+    """
+    n_parts = len(pool.parts)
+    quarters = sorted({quarter for of_set in sets for quarter in of_set})
+    of_quarter = {quarter: [n for n in range(n_parts) if n % 4 == quarter] for quarter in quarters}
+    found: list[dict[str, Floats]] = [{} for _ in sets]
+    n_rows = {quarter: sum(pool.parts[n].n_rows for n in numbers) for quarter, numbers in of_quarter.items()}
+    if "deep trees" in wanted:
+        n_trees = -(-N_TREES // n_parts)
+        work = partial(deep_trees_of_part, n_classes=like.n_classes, n_trees=n_trees, seed=seed)
+        of_parts = {
+            quarter: pool.merged(work, numbers, np.add, tested.bins) / len(numbers)
+            for quarter, numbers in of_quarter.items()
+        }
+        for place, own in enumerate(sets):
+            found[place]["deep trees"] = np.mean([of_parts[quarter] for quarter in own], axis=0)
+        pool.pool.advance(1)
+    near = [name for name in (*MEANS, *RIDGES) if name in wanted]
+    if near:
+        k = LOCAL_ROWS if any(name in RIDGES for name in near) else max(N_NEIGHBORS)
+        nearest = {
+            q: pool.merged(nearest_of_part, numbers, merged_nearest, tested.points, k)
+            for q, numbers in of_quarter.items()
+        }
+        some = pool.parts[0].read()
+        for place, own in enumerate(sets):
+            of_set = nearest[own[0]]
+            for quarter in own[1:]:
+                of_set = merged_nearest(of_set, nearest[quarter])
+            found[place] |= _near_predictions(of_set, some, tested, like, near)
+        pool.pool.advance(1)
+    if "boosting" in wanted:
+        target = boosted_target(like.prior, like.n_classes)
+        for place, own in enumerate(sets):
+            numbers = sorted(n for quarter in own for n in of_quarter[quarter])
+            boosted = boost_parts(pool, numbers, target, is_category, tested.bins, seed)
+            found[place]["boosting"] = like.within(boosted, 0.0)
+            pool.pool.advance(sum(n_rows[quarter] for quarter in own) // 1000)
+    return found
+
+
+def deep_trees_of_part(part: RowPart, tested: NDArray[np.uint8], *, n_classes: int, n_trees: int, seed: int) -> Floats:
+    """Return the mean of trees that are grown to pure leaves on one part."""
+    ranks = part.bins.astype(np.uint16)
+    d = ranks.shape[1]
+    n_tries = min(d, max(10, round(d**0.5)))
+    train = Train(ranks, part.y, n_classes)
+    others = tested.astype(np.uint16)
+    return grow_ensemble(train, others, seed, n_trees, n_tries=n_tries, min_rows=1, n_looked_at=LOOKED_AT).deep
+
+
+def nearest_of_part(part: RowPart, tested: Singles, k: int) -> Nearest:
+    """Return the nearest rows of one part."""
+    rows = nearest_rows(part.points, tested, k)
+    distance = np.empty(rows.shape, np.float32)
+    for column, of_column in enumerate(rows.T):
+        distance[:, column] = ((part.points[of_column] - tested) ** 2).sum(axis=1)
+    return Nearest(distance, part.y[rows], part.points[rows])
+
+
+def merged_nearest(first: Nearest, second: Nearest) -> Nearest:
+    """Return the nearest of two sets of rows; of equal distances, those of the first are nearer."""
+    k = max(first.distance.shape[1], second.distance.shape[1])
+    distance = np.concatenate([first.distance, second.distance], axis=1)
+    order = np.argsort(distance, axis=1, kind="stable")[:, :k]
+    tests, is_second = np.arange(len(order))[:, np.newaxis], order >= first.distance.shape[1]
+    at = np.where(is_second, order - first.distance.shape[1], order)
+    y = np.where(
+        is_second,
+        second.y[tests, np.minimum(at, second.y.shape[1] - 1)],
+        first.y[tests, np.minimum(at, first.y.shape[1] - 1)],
+    )
+    points = first.points[tests, np.minimum(at, first.y.shape[1] - 1)]
+    others, columns = np.nonzero(is_second)
+    points[others, columns] = second.points[others, at[others, columns]]
+    return Nearest(np.take_along_axis(distance, order, axis=1), y, points)
+
+
+def _near_predictions(
+    nearest: Nearest, some: RowPart, tested: RowPart, like: Train, wanted: Sequence[str]
+) -> dict[str, Floats]:
+    """Return means of nearest rows, and kernel ridge regression of them."""
+    n_tested, k = nearest.y.shape
+    head = some.points[:LOCAL_SAMPLE]  # tells the usual distance between rows
+    rows = len(head) + np.arange(n_tested * k).reshape(n_tested, k)
+    points = np.concatenate([head, nearest.points.reshape(n_tested * k, -1)])
+    train = like._replace(
+        X=points, y=np.concatenate([some.y[: len(head)], nearest.y.ravel()]), weight=None, table=None, wanted=None
+    )
+    means = [name for name in wanted if name in MEANS]
+    found = {name: mean_of_nearest(train, rows[:, : MEANS[name]], like.prior) for name in means}
+    for name in wanted:
+        if name in RIDGES:
+            found[name] = local_ridge(train, tested.points, rows[:, :LOCAL_ROWS], *RIDGES[name], like.prior)
+    return found
