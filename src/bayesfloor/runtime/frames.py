@@ -158,6 +158,11 @@ def as_narwhals(data: Any) -> Any:
     return frame if isinstance(frame, narwhals.DataFrame) else None
 
 
+def is_collection(X: Any) -> bool:
+    """Tell whether X is a Dask array or a Dask data frame, without importing Dask."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+
+
 def column_named(data: Any, wanted: Any) -> str | None:
     """Return what `column_texts` calls the column of a data frame that the caller names.
 

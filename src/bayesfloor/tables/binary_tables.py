@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.tables.columns import (
     Column,
@@ -38,7 +39,7 @@ from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS
 from bayesfloor.tables.unpacking import MOST_ROWS, Contents, check_n_columns, check_n_rows, check_size, check_unpacked
 
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
-_COPIES_OF_TEXT = 4
+COPIES_OF_TEXT = 4
 #: Ticks of each unit of time in a second, those of nanoseconds after they have become microseconds.
 _TICKS = {"ns": 1e6, "us": 1e6, "ms": 1e3}
 #: Names under which the features and the labels of an NPZ file are looked for, the first found wins.
@@ -118,7 +119,7 @@ def _check_pages(contents: Contents) -> None:
     check_n_columns(n_columns, contents.name)
     check_n_rows(n_rows, contents.name)
     check_unpacked(n_text_bytes + n_other_bytes, contents.name)
-    check_memory(_COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
+    check_memory(COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
 
 
 def column_of(series: Any) -> Column:
@@ -145,10 +146,8 @@ def column_of(series: Any) -> Column:
         values = series.cast(polars.Float64).fill_null(math.nan).to_numpy().astype(np.float64)
         return NumberColumn(name, values, rounded, is_truth=kind == polars.Boolean)
     if kind in (polars.String, polars.Categorical, polars.Enum):
-        texts = series.cast(polars.String)
-        distinct = texts.unique().drop_nulls().to_list()
         # null marks what is missing, so that no text does
-        return text_column(name, distinct, codes_among(texts, distinct), frozenset())
+        return text_column(name, *text_codes(series), frozenset())
     if kind.is_temporal():
         # what has a time zone is stored in UTC
         ticks = series.to_physical()
@@ -159,6 +158,16 @@ def column_of(series: Any) -> Column:
         ticks = ticks // 1000 if unit == "ns" else ticks
         return DateColumn(name, ticks.cast(polars.Float64).to_numpy() / _TICKS[unit], str(kind))
     return OtherColumn(name, str(kind))
+
+
+def text_codes(series: Any) -> tuple[list[str], Ints]:
+    """Return the different texts of a polars Series of text, and each row's position among them; -1 for null."""
+    import polars
+
+    texts = series.cast(polars.String)
+    distinct = texts.unique().drop_nulls()
+    codes = texts.cast(polars.Enum(distinct)).to_physical().cast(polars.Int64).fill_null(-1)
+    return distinct.to_list(), codes.to_numpy()
 
 
 def read_npz(contents: Contents) -> RawTable:
@@ -426,6 +435,32 @@ def unpacked_sizes(data: bytes) -> tuple[int, int, int, int]:
         raise ValueError(f"headers that cannot be read ({type(error).__name__})") from error
     n_rows = max(int(footer.get(3, 0)), *n_values.values(), 0)
     return n_rows, n_columns, sizes[True], sizes[False]
+
+
+def rows_of_groups(path: Path) -> list[int]:
+    """Return how many rows each group of a Parquet file has, from the end of the file alone.
+
+    Raises
+    ------
+    ValueError
+        When that cannot be read.
+    """
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(size - 8, 0))
+        end = stream.read()
+        length = int.from_bytes(end[:4], "little")
+        if end[4:] != b"PAR1" or length + 12 > size:
+            raise ValueError("no footer")
+        stream.seek(size - 8 - length)
+        data = stream.read(length)
+    try:
+        found = [int(group[3]) for group in _Reader(data, 0).struct().get(4, ())]
+    except (IndexError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"headers that cannot be read ({type(error).__name__})") from error
+    if min(found, default=0) < 0:
+        raise ValueError("a group of a negative number of rows")
+    return found
 
 
 def _sizes_of_pages(data: bytes, about: dict[int, Any]) -> tuple[int, int]:

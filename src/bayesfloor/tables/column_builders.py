@@ -106,7 +106,8 @@ class NumberBuilder:
         if not read.null_count():
             return read.to_numpy()
         values: Floats = read.to_numpy(writable=True)
-        for place in np.flatnonzero(read.is_null().to_numpy()).tolist():
+        is_odd = read.is_null() & ~texts.is_in(sorted(MISSING_TEXTS))
+        for place in np.flatnonzero(is_odd.to_numpy()).tolist():
             values[place] = self._read(texts[place], self.n_rows + place)
         return values
 

@@ -8,6 +8,7 @@ import numpy as np
 from bayesfloor.data.points import MISSING_TYPES
 from bayesfloor.runtime.frames import as_narwhals, column_texts, data_frame, with_text_names, without_arrow
 from bayesfloor.runtime.text import listed
+from bayesfloor.tables.binary_tables import text_codes
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, text_column
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS, is_rounded
 from bayesfloor.tables.unpacking import check_n_columns
@@ -67,7 +68,10 @@ def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:
     if kind.is_temporal():
         return _dates(name, series, kind, narwhals)
     if kind in (narwhals.String, narwhals.Categorical, narwhals.Enum, narwhals.Object, narwhals.Unknown):
-        return _texts(name, series.to_list(), str(kind), missing)
+        coded = _coded(series)
+        return (
+            _texts(name, series.to_list(), str(kind), missing) if coded is None else text_column(name, *coded, missing)
+        )
     return OtherColumn(name, str(kind))
 
 
@@ -99,6 +103,18 @@ def _dates(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
     values = np.full(len(series), np.nan)
     values[~series.is_null().to_numpy()] = known.dt.timestamp("us").to_numpy() / 1e6
     return DateColumn(name, values, "dates" if kind == narwhals.Date else "moments")
+
+
+def _coded(series: Any) -> tuple[list[str], Any] | None:
+    """Return the different texts of a column, and each row's position among them; None where not all are text."""
+    native = series.to_native()
+    if type(native).__module__.startswith("polars"):
+        return text_codes(native) if str(series.dtype) not in ("Object", "Unknown") else None
+    if not hasattr(native, "factorize"):
+        return None
+    codes, distinct = native.factorize()  # -1 for what is missing
+    found = list(distinct)
+    return (found, codes.astype(np.int64)) if all(type(text) is str for text in found) else None
 
 
 def _texts(name: str, values: list[Any], type_name: str, missing: frozenset[str]) -> Column:

@@ -29,7 +29,7 @@ MOST_FILES = 10_000
 #: Maximum depth of nested partition folders.
 _DEEPEST = 16
 #: Hive's name for a missing value.
-_MISSING = "__HIVE_DEFAULT_PARTITION__"
+MISSING_KEY = "__HIVE_DEFAULT_PARTITION__"
 
 
 def join_tables(tables: Sequence[RawTable]) -> RawTable:
@@ -224,8 +224,8 @@ def with_keys(table: RawTable, keys: dict[str, str]) -> RawTable:
     added: list[Column] = []
     for key, value in keys.items():
         if key not in own:
-            codes = np.full(table.n_rows, -1 if value == _MISSING else 0, dtype=np.int64)
-            added.append(TextColumn(key, () if value == _MISSING else (value,), codes))
+            codes = np.full(table.n_rows, -1 if value == MISSING_KEY else 0, dtype=np.int64)
+            added.append(TextColumn(key, () if value == MISSING_KEY else (value,), codes))
     table.columns[:0] = added
     return table
 

@@ -69,6 +69,24 @@ class Rows:
         )
 
 
+@dataclass
+class HeldRows:
+    """Rows of a text table that were read before, to be read as columns like those of a `RowReader`."""
+
+    name: str
+    dialect: Dialect
+    held: list[Rows]
+    n_blank: int = 0
+
+    def parts(self, n_columns: int, first_line: int) -> Iterator[Rows]:
+        """Yield the rows."""
+        return iter(self.held)
+
+    def n_expected(self, n_columns: int) -> int:
+        """Return how many rows there are."""
+        return sum(len(rows.lines) for rows in self.held)
+
+
 class RowReader:
     """Rows of a text table, checked for their length, with the lines on which they begin.
 
@@ -135,6 +153,12 @@ class RowReader:
                 lines.append(line)
             if rows:
                 yield Rows(rows, np.array(lines, dtype=np.int64))
+
+    def n_expected(self, n_columns: int) -> int:
+        """Guess how many rows there are from the first lines; a few too many, but no more than the bytes allow."""
+        head = self.contents.head
+        lines_per_byte = (head.count(b"\n") + 1) / max(len(head), 1)
+        return int(self.contents.size * min(1.05 * lines_per_byte, 0.5 / n_columns))
 
     def _pieces(self, n_skipped: int, n_blank: int = 0) -> Iterator[tuple[str, bool]]:
         """Yield the text piece by piece, each up to the end of a line, and whether it is the last."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from bayesfloor.tables.sniffing import (
     sample_rows,
 )
 from bayesfloor.tables.spellings import MISSING_TEXTS
-from bayesfloor.tables.text_rows import RowReader, Rows
+from bayesfloor.tables.text_rows import HeldRows, RowReader, Rows
 from bayesfloor.tables.unpacking import HEAD_BYTES, Contents, check_n_columns, check_n_rows
 
 #: Most columns of numbers that are read into one array, which can then become X without a second copy. Reading one
@@ -82,6 +83,43 @@ def read_text_table(
         Naming the line, and the column where there is one: rows of different lengths, names that occur twice, quotes
         left open, single values that are no numbers, NUL bytes, and a file without rows.
     """
+    table = open_text_table(
+        contents,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        is_unnamed=strays == "text",
+        least_columns=least_columns,
+        progress=progress,
+    )
+    return table.read(target=target, categorical=categorical, dropped=dropped, strays=strays, decimals=decimals)
+
+
+def open_text_table(
+    contents: Contents,
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    is_unnamed: bool = True,
+    least_columns: int = 2,
+    progress: Progress | None = None,
+) -> "TextTable":
+    """Tell how a text table is written and how its columns are called, without reading its rows.
+
+    Parameters
+    ----------
+    is_unnamed : bool
+        Whether columns that share a name with one before get another.
+    contents, separator, decimal, encoding, header, least_columns, progress
+        As for `read_text_table`.
+
+    Returns
+    -------
+    TextTable
+    """
     name = contents.name
     reason = ""
     if encoding is None:
@@ -97,7 +135,7 @@ def read_text_table(
     check_n_columns(len(names), name)
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = fill_names(names, notes)
-    if strays == "text":
+    if is_unnamed:
         names = without_copies(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) < least_columns:
@@ -109,30 +147,69 @@ def read_text_table(
             )
         tried = ", ".join(SEPARATOR_NAMES[candidate] for candidate in SEPARATORS)
         raise ValueError(f"{name} has one column only; none of the separators {tried} splits it")
+    return TextTable(reader, names, first_line, notes)
 
-    if target is None:
-        target = next((name for name in reversed(names) if name not in dropped), names[-1])
-    elif isinstance(target, int) and -len(names) <= target < len(names):
-        target = names[target]
-    as_text = {target, *categorical}
-    columns = _Columns(reader, names, first_line, target, set(dropped), decimals or {}, strays)
-    if strays == "text":
-        as_text |= columns.text_in_first_rows({*as_text, *dropped})
-    while (table := columns.read(as_text)) is None:  # a column that turns out to be text is read again as such
-        as_text |= columns.turned
-    if not table.n_rows:
-        raise ValueError(f"{name} has a header and no rows")
-    if reader.n_blank:
-        notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
-    table.notes, table.decimal = notes, dialect.decimal
-    return table
+
+@dataclass(frozen=True)
+class TextTable:
+    """A text table whose columns are known by name; its rows are still to be read.
+
+    Attributes
+    ----------
+    reader : RowReader or HeldRows
+        Gives the rows.
+    names : list of str
+        Names of the columns.
+    first_line : int
+        The line that sets how many columns there are.
+    notes : list of str
+        How it is written.
+    """
+
+    reader: RowReader | HeldRows
+    names: list[str]
+    first_line: int
+    notes: list[str]
+
+    def parts(self) -> Iterator[Rows]:
+        """Yield the rows, some thousands at a time."""
+        return self.reader.parts(len(self.names), self.first_line)
+
+    def read(
+        self,
+        *,
+        target: str | int | None = None,
+        categorical: Sequence[str] = (),
+        dropped: Sequence[str] = (),
+        strays: str = "refuse",
+        decimals: Mapping[str, str] | None = None,
+    ) -> RawTable:
+        """Read the rows, each column as what all of its values are; `read_text_table` describes the parameters."""
+        reader, names = self.reader, self.names
+        if target is None:
+            target = next((name for name in reversed(names) if name not in dropped), names[-1])
+        elif isinstance(target, int) and -len(names) <= target < len(names):
+            target = names[target]
+        as_text = {target, *categorical}
+        columns = _Columns(reader, names, self.first_line, target, set(dropped), decimals or {}, strays)
+        if strays == "text":
+            as_text |= columns.text_in_first_rows({*as_text, *dropped})
+        while (table := columns.read(as_text)) is None:  # a column that turns out to be text is read again as such
+            as_text |= columns.turned
+        if not table.n_rows:
+            raise ValueError(f"{reader.name} has a header and no rows")
+        notes = list(self.notes)
+        if reader.n_blank:
+            notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
+        table.notes, table.decimal = notes, reader.dialect.decimal
+        return table
 
 
 @dataclass
 class _Columns:
     """The columns of a text table, to be read until it is known which of them are text."""
 
-    reader: RowReader
+    reader: RowReader | HeldRows
     names: list[str]
     first_line: int
     label: str | int
@@ -154,10 +231,10 @@ class _Columns:
 
     def text_in_first_rows(self, known: set[str | int]) -> set[str]:
         """Name the columns that the first rows show to be text, so that the file need not be read again for them."""
-        rows: list[list[str]] = []
+        columns: list[Any] = []
         with suppress(ValueError):  # the reading of all rows says what is wrong, and where
-            rows += (row for _, row in islice(self.reader.rows(), int(self.reader.dialect.has_header), _FIRST_ROWS))
-        columns = zip(*(row for row in rows if len(row) == len(self.names)), strict=True)
+            first = next(self.reader.parts(len(self.names), self.first_line), None)
+            columns = [] if first is None else first.cut(_FIRST_ROWS)[0].columns()
         builders = [(self.numbers(name), texts) for name, texts in zip(self.names, columns, strict=False)]
         unknown = [(builder, texts) for builder, texts in builders if builder.name not in known]
         for builder, texts in unknown:
@@ -167,7 +244,7 @@ class _Columns:
     def read(self, as_text: set[str | int]) -> RawTable | None:
         """Read all columns, those in `as_text` as text; None where some are text after all: they are in `turned`."""
         reader, names, dropped = self.reader, self.names, self.dropped
-        n_expected = _expected_rows(reader.contents, len(names))
+        n_expected = reader.n_expected(len(names))
         of_numbers = [name for name in names if name not in as_text and name not in dropped]
         is_narrow = len(of_numbers) <= _SIDE_BY_SIDE
         side_by_side = GrowingArray(np.float64, n_expected, len(of_numbers)) if is_narrow else None
@@ -203,12 +280,6 @@ class _Columns:
                 builder.complain(table, hint)
             table.columns.append(builder.column())
         return table
-
-
-def _expected_rows(contents: Contents, n_columns: int) -> int:
-    """Guess how many rows there are from the first lines; a few too many, but no more than the bytes allow."""
-    lines_per_byte = (contents.head.count(b"\n") + 1) / max(len(contents.head), 1)
-    return int(contents.size * min(1.05 * lines_per_byte, 0.5 / n_columns))
 
 
 def _cut(parts: Iterable[Rows]) -> Iterator[Rows]:

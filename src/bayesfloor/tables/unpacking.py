@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, Any, Self, cast
 
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, listed
@@ -37,6 +37,9 @@ _PIECE_BYTES = 2**22
 #: Lines of a packed file: two for each row that is read, since quoted text may have several. Fewer bytes of a file that
 #: is no text look like the end of a line.
 _MOST_LINES = 2 * MOST_ROWS
+
+#: Bytes for each packed one that are read piece by piece, beyond `UNPACKED_LIMIT`; tables of numbers have about four.
+_MOST_PACKED = 200
 
 #: Memory that unpacking an xz file may take: `xz -9` needs 65 MiB, and a file can ask for gigabytes.
 _XZ_MEMORY = 2**28
@@ -68,6 +71,7 @@ _STREAMS = {
     "bzip2": (tuple(b"BZh%d%s" % (level, mark) for level in range(1, 10) for mark in (b"1AY", b"\x17rE")), ".bz2"),
     "xz": ((b"\xfd7zXZ\0",), ".xz"),
 }
+_ZSTD = b"\x28\xb5\x2f\xfd"
 #: Extensions of zip files that are tables themselves.
 _ZIPS_OF_ONE_TABLE = (".npz", ".xlsx", ".xlsm")
 
@@ -119,7 +123,9 @@ class Contents:
     notes : tuple of str
         How it was packed.
     path : Path or None
-        Where a file that is not packed lies.
+        Where a file lies that is not held.
+    packer : {"gzip", "bzip2"} or None
+        What unpacks that file while it is read.
     """
 
     name: str
@@ -127,6 +133,7 @@ class Contents:
     held: bytes | None
     notes: tuple[str, ...] = ()
     path: Path | None = None
+    packer: str | None = None
 
     @cached_property
     def data(self) -> bytes:
@@ -144,7 +151,7 @@ class Contents:
 
     @property
     def size(self) -> int:
-        """The number of bytes."""
+        """The number of bytes; as they lie on disk where they are unpacked while they are read."""
         return self.path.stat().st_size if self.path is not None else len(self.data)
 
     def open(self) -> IO[bytes]:
@@ -152,7 +159,45 @@ class Contents:
         if self.held is not None:
             return io.BytesIO(self.held)
         assert self.path is not None
-        return self.path.open("rb")
+        stream = self.path.open("rb")
+        return stream if self.packer is None else cast("IO[bytes]", _PackedStream(stream, self))
+
+
+class _PackedStream:
+    """What a packed file holds, unpacked while it is read; a small file cannot keep a reader busy for ever."""
+
+    def __init__(self, packed: IO[bytes], contents: Contents):
+        self.packed, self.contents = packed, contents
+        opened = gzip.GzipFile(fileobj=packed) if contents.packer == "gzip" else bz2.BZ2File(packed)
+        self.stream: Any = opened
+        self.most = max(UNPACKED_LIMIT, _MOST_PACKED * contents.size)
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        """Read the next bytes."""
+        try:
+            data: bytes = self.stream.read(n_bytes)
+        except (EOFError, OSError, zlib.error) as error:
+            raise ValueError(
+                f"{self.contents.name}: the {self.contents.packer} file is damaged or cut off ({error})"
+            ) from error
+        if self.stream.tell() > self.most:
+            raise _too_large(self.contents.name, self.most)
+        return data
+
+    def seek(self, place: int) -> None:
+        """Go to a place among the unpacked bytes."""
+        self.stream.seek(place)
+
+    def tell(self) -> int:
+        """Return how many bytes were unpacked."""
+        return int(self.stream.tell())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stream.close()
+        self.packed.close()
 
 
 def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
@@ -179,6 +224,44 @@ def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
     """
     if str(path) == STDIN:
         return _unpacked(_read_stdin(limit), "stdin", limit)
+    found = _found(path)
+    if found.size > limit:
+        raise ValueError(f"{found.name} has {in_gib(found.size)}; the limit is {in_gib(limit)}")
+    check_memory(2 * found.size, f"Reading {found.name}")
+    return _unpacked(found, Path(path).stem, limit)
+
+
+def open_contents(path: Any) -> Contents | None:
+    """Find a file of any size whose bytes are to be read piece by piece, those packed by gzip or bzip2 unpacked so.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    Contents or None
+        None where it is packed in another way, or named so: `read_contents` reads it, or says what is wrong.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError, ValueError
+        As for `read_contents`, which has limits of size as well.
+    """
+    found = _found(path)
+    packer = next((name for name, (first, _) in _STREAMS.items() if found.head.startswith(first)), None)
+    if packer in ("gzip", "bzip2"):
+        suffix = PurePosixPath(Path(path).stem).suffix.lower()
+        _refuse_other_programs(found.name, suffix)
+        notes = (f"The file was packed by {packer}.",)
+        return Contents(found.name, suffix, None, notes, found.path, packer)
+    is_packed = packer is not None or found.head.startswith((b"PK\x03\x04", b"PK\x05\x06", _ZSTD))
+    return None if is_packed or found.suffix in (".gz", ".bz2", ".xz", ".zip") else found
+
+
+def _found(path: Any) -> Contents:
+    """Find a plain file that holds something."""
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"{str(file)!r}: no such file")
@@ -189,13 +272,9 @@ def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
     name = _shown(file.name)
     suffix = file.suffix.lower()
     _refuse_other_programs(name, suffix)
-    size = file.stat().st_size
-    if size == 0:
+    if file.stat().st_size == 0:
         raise ValueError(f"{name} is empty")
-    if size > limit:
-        raise ValueError(f"{name} has {in_gib(size)}; the limit is {in_gib(limit)}")
-    check_memory(2 * size, f"Reading {name}")
-    return _unpacked(Contents(name, suffix, None, path=file), file.stem, limit)
+    return Contents(name, suffix, None, path=file)
 
 
 def _read_stdin(limit: int) -> Contents:
@@ -210,7 +289,7 @@ def _read_stdin(limit: int) -> Contents:
 def _unpacked(contents: Contents, stem: str, limit: int) -> Contents:
     """Unpack what is packed; `stem` is the name without the ending that says so."""
     name, suffix, head = contents.name, contents.suffix, contents.head
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
+    if head.startswith(_ZSTD):
         _refuse_other_programs(name, ".zst")
     for packer, (first_bytes, own_suffix) in _STREAMS.items():
         if head.startswith(first_bytes):

@@ -17,11 +17,12 @@ from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.results import Floors
-from bayesfloor.forest.partitions.chunks import chunk_starts, is_collection
+from bayesfloor.forest.partitions.chunks import chunk_starts
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
+from bayesfloor.runtime.frames import is_collection
 from bayesfloor.tables.arguments import check_problem
 
 Progress = bool | Callable[[int, int], None]

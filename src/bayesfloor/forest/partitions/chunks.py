@@ -322,11 +322,6 @@ def rows_of_file(cluster: Cluster, stored: StoredRows) -> RowsOnCluster:
     return RowsOnCluster(cluster, jobs, [f"rows {first} to {last - 1}" for first, last in chunks])
 
 
-def is_collection(X: Any) -> bool:
-    """Tell whether X is a Dask array or a Dask data frame, without importing Dask."""
-    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
-
-
 def rows_of_collection(cluster: Cluster, X: Any) -> RowsOnCluster:
     """Have the workers compute the chunks of a Dask array, or the partitions of a Dask data frame."""
     if hasattr(X, "columns"):

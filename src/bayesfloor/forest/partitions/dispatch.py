@@ -28,7 +28,6 @@ from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.partitions.chunks import (
     RowsOnCluster,
     RowsOnDisk,
-    is_collection,
     rows_of_collection,
     rows_of_file,
     working_folder,
@@ -46,6 +45,7 @@ from bayesfloor.forest.results import Forests, Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
+from bayesfloor.runtime.frames import is_collection
 from bayesfloor.runtime.limits import available_memory, check_memory
 from bayesfloor.runtime.progress import reporter
 from bayesfloor.runtime.task_graph import Graph, Lazy, run_in_threads

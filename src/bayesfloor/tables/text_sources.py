@@ -1,0 +1,134 @@
+"""Text tables of any size as a `Source`: CSV files, plain or packed, one below the other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.text import listed_names
+from bayesfloor.tables.binary_tables import text_codes
+from bayesfloor.tables.columns import Column, RawTable, text_column
+from bayesfloor.tables.joining import join_tables, names_of_text_in_some
+from bayesfloor.tables.source_kinds import Part, Source, gaps_of_polars
+from bayesfloor.tables.spellings import MISSING_TEXTS
+from bayesfloor.tables.text_rows import HeldRows, Rows
+from bayesfloor.tables.text_tables import TextTable, open_text_table
+from bayesfloor.tables.unpacking import Contents
+
+
+class TextSource(Source):
+    """Text tables one below the other, read as `read_text_table` reads each.
+
+    Parameters
+    ----------
+    files : sequence of Contents
+        The files; they need the same columns, in any order.
+    **how
+        What is known of how they are written, as for `open_text_table`.
+    """
+
+    def __init__(self, files: Sequence[Contents], **how: Any):
+        self.files = list(files)
+        self.tables: list[TextTable] = [open_text_table(contents, **how) for contents in files]
+        first = self.tables[0]
+        more = len(self.files) - 1
+        self.name = f"{first.reader.name} and {more} more" if more else first.reader.name
+        self.columns = first.names
+        for other in self.tables[1:]:
+            lacking = [name for name in first.names if name not in other.names]
+            extra = [name for name in other.names if name not in first.names]
+            if lacking or extra:
+                known = [(other.reader.name, lacking), (first.reader.name, extra)]
+                parts = [f"{name} lacks {listed_names(columns)}" for name, columns in known if columns]
+                raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
+        # a packed file is about as large as the numbers in it, since most are written with more digits than they tell
+        self.n_bytes = sum(contents.size * (1 if contents.packer is None else 4) for contents in files)
+
+    def n_expected(self) -> int:
+        """Guess the number of rows from the first lines of each file."""
+        return sum(table.reader.n_expected(len(self.columns)) for table in self.tables)
+
+    def _parts(self) -> Iterator[Part]:
+        for number, table in enumerate(self.tables):
+            held: list[Part] = []
+            n_held = 0
+            for rows in table.parts():
+                held.append(Part(_frame_of(rows, len(self.columns)), rows.lines, number))
+                n_held += len(rows.lines)
+                while n_held >= self.chunk_rows:
+                    whole = _one(held)
+                    yield whole.take(np.arange(self.chunk_rows))
+                    held = [whole.take(np.arange(self.chunk_rows, n_held))]
+                    n_held -= self.chunk_rows
+            if n_held:
+                yield _one(held)
+
+    def raw(
+        self,
+        part: Part,
+        *,
+        text: Sequence[str] = (),
+        decimals: Mapping[str, str] | None = None,
+        target: str | None = None,
+    ) -> RawTable:
+        """Read the columns of a part."""
+        return self._read(part, {"target": target or "", "categorical": text, "decimals": decimals})
+
+    def _read(self, part: Part, how: dict[str, Any]) -> RawTable:
+        """Read the columns of rows of one file, in the order of the first file."""
+        table = self.tables[part.file]
+        assert part.lines is not None
+        held = HeldRows(table.reader.name, table.reader.dialect, [Rows(part.rows, part.lines)])
+        found = replace(table, reader=held).read(strays="text", **how)
+        found.notes[:0] = self.files[part.file].notes
+        if part.file:
+            place = {name: number for number, name in enumerate(self.columns)}
+            found.columns.sort(key=lambda column: place[column.name])
+        return found
+
+    def joined(self, parts: Sequence[Part], *, target: Any = None, **text_options: Any) -> RawTable:
+        """Make one table of parts, as several files are read: a column that is text in one of them is text."""
+        name = self.columns[target] if isinstance(target, int) else target
+        how = {"target": self.columns[-1] if name is None else name, **text_options}
+        wholes = [_one(list(own)) for _, own in groupby(parts, key=lambda part: part.file)]
+        tables = [self._read(whole, how) for whole in wholes]
+        mixed = names_of_text_in_some(tables)
+        if mixed:
+            how["categorical"] = [*how.get("categorical", ()), *mixed]
+            tables = [self._read(whole, how) for whole in wholes]
+        return join_tables(tables)
+
+    def column(self, part: Part, name: str) -> Column:
+        """Make one column of a part, as text."""
+        texts = part.rows[f"{self.tables[part.file].names.index(name)}"]
+        return text_column(name, *text_codes(texts), frozenset({""}))
+
+    def gaps(self, part: Part) -> Ints:
+        """Count cells that are empty, ``NA`` and the like."""
+        found = gaps_of_polars(part.rows, MISSING_TEXTS)
+        if not part.file:
+            return found
+        own = self.tables[part.file].names
+        return np.array([found[own.index(name)] for name in self.columns], np.int64)
+
+
+def _frame_of(rows: Rows, n_columns: int) -> Any:
+    """Return rows as a polars frame of strings."""
+    import polars
+
+    if not isinstance(rows.fields, list):
+        return rows.fields
+    return polars.DataFrame(rows.fields, schema={f"{j}": polars.String for j in range(n_columns)}, orient="row")
+
+
+def _one(parts: Sequence[Part]) -> Part:
+    """Return parts of one file as one."""
+    if len(parts) == 1:
+        return parts[0]
+    import polars
+
+    lines = [part.lines for part in parts if part.lines is not None]
+    return Part(polars.concat([part.rows for part in parts]), np.concatenate(lines), parts[0].file)
