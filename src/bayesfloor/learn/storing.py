@@ -63,7 +63,6 @@ def store_rows(
     of_sample: Batch,
     batches: Iterable[Batch],
     n_samples: int,
-    class_counts: Ints | None,
     seed: int,
     pool: WorkerPool,
 ) -> Problem:
@@ -79,8 +78,6 @@ def store_rows(
         All rows; those of the sample are passed over.
     n_samples : int
         How many rows there are.
-    class_counts : ndarray of shape (n_classes,) or None
-        Rows of each class; None for numbers.
     seed : int
         Seeds the trees that importances of features are taken from.
     pool : WorkerPool
@@ -91,18 +88,19 @@ def store_rows(
     Problem
         The tested rows and the sample, with all others on disk.
     """
-    tabular, units = sample.tabular, (0.0, 1.0)
-    if sample.task == "regression":
+    tabular, units, is_classes = sample.tabular, (0.0, 1.0), sample.task == "classification"
+    if not is_classes:
         units = float(sample.y.mean()), float(sample.y.std()) or 1.0
     points, _ = standardised(sample.X, sample.X[:0])
-    y = sample.codes if class_counts is not None else (sample.y - units[0]) / units[1]
-    train = Train(points, y, len(sample.classes) if class_counts is not None else 0)
+    y = sample.codes if is_classes else (sample.y - units[0]) / units[1]
+    train = Train(points, y, len(sample.classes) if is_classes else 0)
     if tabular is not None:
         train = train._replace(table=Codes(tabular.values, tabular.values[:0], tabular.is_category))
     encoder = RowEncoder.of_sample(train, () if tabular is None else tabular.from_labels, seed)
-    y_kind = np.int32 if class_counts is not None else np.float64
-    writer = PartWriter(n_samples, encoder.n_directions, len(encoder.sources), y_kind)
-    last_key, limits = of_sample.keys.max(), _limits(of_sample.keys.max(), n_samples, class_counts)
+    writer = PartWriter(n_samples, encoder.n_directions, len(encoder.sources), np.int32 if is_classes else np.float64)
+    last_key = of_sample.keys.max()
+    limits = _limits(last_key, n_samples, sample.class_counts)
+    counts = np.zeros(len(sample.classes), np.int64)
 
     def encoded(rows: Batch) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[Any]]:
         """Return what is stored of rows."""
@@ -110,14 +108,16 @@ def store_rows(
         made = pool.run(
             lambda piece: encoder.encode(standardised(sample.X, piece.X)[1], piece.table), [(p,) for p in pieces]
         )
-        in_units = rows.y if class_counts is not None else (rows.y - units[0]) / units[1]
+        in_units = rows.y if is_classes else (rows.y - units[0]) / units[1]
         return np.concatenate([p for p, _ in made]), np.concatenate([b for _, b in made]), in_units
 
     tested: list[Batch] = []
     for batch in batches:
         pool.check()
         others = batch.take(batch.keys > last_key)
-        is_tested = others.keys <= (limits[others.y] if class_counts is not None else limits[0])
+        if is_classes:
+            counts += np.bincount(batch.y, minlength=len(counts))
+        is_tested = others.keys <= (limits[others.y] if is_classes else limits[0])
         tested.append(others.take(is_tested))
         rest = others.take(~is_tested)
         if len(rest.keys):
@@ -128,7 +128,7 @@ def store_rows(
     stored = StoredRows(
         parts=writer.parts(pool),
         n_samples=n_samples,
-        class_counts=class_counts,
+        class_counts=counts if is_classes else None,
         tested=RowPart(*encoded(drawn)),
         is_category=encoder.is_category,
         numbers=np.concatenate([drawn.numbers, of_sample.numbers]),
@@ -137,12 +137,13 @@ def store_rows(
     return _with_tested(sample, drawn, stored)
 
 
-def _limits(last_key: np.uint64, n_samples: int, class_counts: Ints | None) -> Keys:
-    """Return the largest key of a row that is tested, for each class."""
-    counts = np.array([n_samples]) if class_counts is None else class_counts
+def _limits(last_key: np.uint64, n_samples: int, in_sample: Ints) -> Keys:
+    """Return the largest key of a row that is tested, for each class, from the rows of each in the sample."""
+    counts = np.maximum(in_sample, 1) * (n_samples / in_sample.sum())
     wanted = np.maximum(LEARNED_ROWS * counts / n_samples, np.minimum(RARE_ROWS, MOST_TESTED * counts))
-    share = np.minimum(wanted / np.maximum(counts, 1), MOST_TESTED)
-    return last_key + (share * 2.0**64).astype(np.uint64)
+    share = np.minimum(wanted / counts, MOST_TESTED)
+    limits: Keys = last_key + (share * 2.0**64).astype(np.uint64)
+    return limits
 
 
 def _with_tested(sample: Problem, drawn: Batch, stored: StoredRows) -> Problem:

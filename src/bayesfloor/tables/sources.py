@@ -117,8 +117,13 @@ def keys_of_rows(first: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
     -------
     ndarray of shape (n_rows,)
     """
+    return keys_of_numbers(np.arange(first, first + n_rows), seed)
+
+
+def keys_of_numbers(numbers: Ints, seed: int) -> NDArray[np.uint64]:
+    """Return the random keys of any rows, by their numbers; see `keys_of_rows`."""
     salt = mix64(np.array([seed % 2**64], np.uint64) + GOLDEN)
-    return mix64(np.arange(first, first + n_rows, dtype=np.uint64) ^ salt)  # one to one, so that no two keys are equal
+    return mix64(numbers.astype(np.uint64) ^ salt)  # one to one, so that no two keys are equal
 
 
 @dataclass(frozen=True, eq=False)

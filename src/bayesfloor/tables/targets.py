@@ -434,6 +434,50 @@ def _read_classes(table: RawTable, target: str) -> Labels:
     return Labels(y, classes, codes, target)
 
 
+def labels_alike(table: RawTable, target: str, classes: NDArray[Any] | None) -> NDArray[Any]:
+    """Read the labels of further rows of a table whose classes are known.
+
+    Parameters
+    ----------
+    table : RawTable
+        The rows.
+    target : str
+        Name of the column.
+    classes : ndarray or None
+        The classes, as `read_target` gave them for other rows; None for numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Positions among the classes, -1 for labels that are missing or none of these; or numbers, NaN where missing.
+
+    Raises
+    ------
+    ValueError
+        Where numbers are wanted and there are none, or infinite ones.
+    """
+    without_missing_labels(table, target)
+    column = table.column(target)
+    if classes is None:
+        if column.gaps.all():
+            return np.full(table.n_rows, np.nan)
+        if _read_numbers(column, strict=False) is None:
+            raise ValueError(f"{table.at(0)} and below: the target {target!r} holds no numbers, unlike other rows")
+        put_numbers(table, target, strict=False)
+        return table.column(target).values  # type: ignore[union-attr]
+    text = as_text(column)
+    if not isinstance(text, TextColumn):
+        raise ValueError(f"{table.source}: the target {target!r} holds {getattr(text, 'type_name', 'numbers')}")
+    code_of: dict[Any, int] = {value: code for code, value in enumerate(classes.tolist())}
+    if classes.dtype.kind == "b":
+        own = [code_of.get(label == "True", -1) for label in text.categories]
+    elif classes.dtype.kind == "i":
+        own = [code_of.get(to_number(label), -1) for label in text.categories]  # type: ignore[arg-type]
+    else:
+        own = [code_of.get(label, -1) for label in text.categories]
+    return np.array([*own, -1], np.int64)[text.codes]
+
+
 def _check_continuous(labels: Sequence[str], where: str, n_rows: int) -> None:
     """Refuse numbers with fractions, but for a few that many rows have."""
     if len(labels) <= MOST_CLASSES and n_rows >= _ROWS_OF_FRACTION * len(labels):

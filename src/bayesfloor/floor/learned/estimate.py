@@ -16,6 +16,7 @@ from bayesfloor.floor.learned.copies import equal_rows
 from bayesfloor.floor.learned.counted_rows import PlainRows, classes_in_one_group, counted_rows
 from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.held_out import HeldOutClasses
+from bayesfloor.floor.learned.large_tables import problem_of_any_size
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.metrics import (
     Metric,
@@ -40,7 +41,6 @@ from bayesfloor.runtime.checks import check_confidence, check_random_state_seed,
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import WorkerPool, supervise
-from bayesfloor.tables.arguments import problem_and_table
 
 
 @like_input
@@ -169,12 +169,20 @@ def learned_floor(
     >>> floor.interval[0] <= floor.estimate <= floor.reached <= floor.interval[1]
     True
     """
-    problem, table = problem_and_table(
-        X, y, groups=groups, time=time, sample_weight=sample_weight, prepare=prepare, by=by
+    random_state = check_random_state_seed(random_state)  # one for the rows, for the run and for the model
+    problem, table = problem_of_any_size(
+        X,
+        y,
+        task="classification",
+        prepare=prepare,
+        beside={"groups": groups, "time": time, "sample_weight": sample_weight, "by": by},
+        choices={"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort, "return_model": return_model},
+        seed=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
     )
     if return_model:
         check_may_return(problem)
-        random_state = check_random_state_seed(random_state)  # one for the run and for the model
     settings: dict[str, Any] = {
         "confidence": confidence,
         "max_rows": max_rows,

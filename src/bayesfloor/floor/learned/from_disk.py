@@ -9,6 +9,7 @@
 What follows from the predictions is that of `bayesfloor.floor.learned.learning`.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def cross_fit_from_disk(
     own_families = {name: family for name, family in families.items() if name not in BY_PARTS}
     names_of = LINEAR_LEARNERS if target.takes_single else target.known.names
     wanted = {name for family in own_families for name in names_of[family]}.difference(LEARNERS)
-    of_sample = fit_sample(used, plan, target, own_families, wanted, seed, pool, cluster)
+    of_sample = fit_sample(replace(used, stored=None), plan, target, own_families, wanted, seed, pool, cluster)
     sample = plan.splits[0].train
     like, _ = training_set(used, sample, plan.predicted[:1], is_many=target.takes_single)
     found = predict_by_parts(parts, stored.tested, like, stored.is_category, sets, seed)

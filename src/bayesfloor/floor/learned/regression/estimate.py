@@ -10,6 +10,7 @@ from bayesfloor.data.metrics import METRICS, NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.held_out import HeldOutNumbers
+from bayesfloor.floor.learned.large_tables import problem_of_any_size
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
@@ -35,7 +36,6 @@ from bayesfloor.runtime.checks import (
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import WorkerPool, supervise
-from bayesfloor.tables.arguments import problem_and_table
 
 
 @like_input
@@ -141,12 +141,20 @@ def regression_floor(
     >>> floor.interval[0] <= floor.reached <= floor.estimate <= floor.interval[1]
     True
     """
-    problem, table = problem_and_table(
-        X, y, task="regression", groups=groups, time=time, prepare=prepare, sample_weight=sample_weight
+    random_state = check_random_state_seed(random_state)  # one for the rows, for the run and for the model
+    problem, table = problem_of_any_size(
+        X,
+        y,
+        task="regression",
+        prepare=prepare,
+        beside={"groups": groups, "time": time, "sample_weight": sample_weight},
+        choices={"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort, "return_model": return_model},
+        seed=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
     )
     if return_model:
         check_may_return(problem)
-        random_state = check_random_state_seed(random_state)  # one for the run and for the model
     settings: dict[str, Any] = {
         "confidence": confidence,
         "max_rows": max_rows,

@@ -1,0 +1,157 @@
+"""A table of any size -> a problem whose rows are on disk.
+
+::
+
+    Source ── first pass ──> a sample of its rows ── make_table ──> Preparation, classes
+           ── second pass ─> chunks ── prepared alike ── store_rows ──> Problem with parts on disk
+
+Features are learnt from the sample by the rules for tables in memory. Whatever needs all rows at once is left to these:
+groups, time and weights, copies of rows, classes too rare for the sample. Then rows are drawn at random instead.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.copies import distinct_rows
+from bayesfloor.learn.storing import Batch, store_rows
+from bayesfloor.runtime.checks import Progress, is_int
+from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.threads import WorkerPool, supervise
+from bayesfloor.tables.arguments import problem_and_table
+from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
+from bayesfloor.tables.prepare import prepare_alike
+from bayesfloor.tables.sources import Sampled, Source, keys_of_numbers, sample_of, source_of
+from bayesfloor.tables.targets import labels_alike
+
+#: Rows from which a table is put on disk, and those of the sample: fewer of a wide table.
+MANY_ROWS, SAMPLE_ROWS, SAMPLE_VALUES = 200_000, 2**17, 4_000_000
+#: Share of all rows that are in the sample at the most, and rows of a class in it at the least.
+MOST_SAMPLED, FEWEST_OF_CLASS = 0.25, 30
+
+
+def problem_of_any_size(
+    X: Any,
+    y: Any,
+    *,
+    task: str,
+    prepare: Any,
+    beside: Mapping[str, Any],
+    choices: Mapping[str, Any],
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress,
+) -> tuple[Problem, Table | None]:
+    """Check what a caller passes, and put the rows of a large table on disk.
+
+    Parameters
+    ----------
+    X, y, task, prepare
+        As for `problem_and_table`.
+    beside : mapping of str to object
+        Its other parameters: groups, time and the like. With any of them rows are in memory.
+    choices : mapping of str to object
+        `cv`, `max_rows`, `learners`, `effort` and `return_model`, of which some values need rows in memory.
+    seed, n_jobs, progress
+        As for `problem_on_disk`.
+
+    Returns
+    -------
+    problem : Problem
+    table : Table or None
+        As from `problem_and_table`; None where rows are on disk.
+    """
+    is_plain = prepare == "auto" if isinstance(prepare, str) else False
+    if is_plain and all(value is None for value in beside.values()) and _are_usual(choices):
+        stored = problem_on_disk(X, y, task=task, seed=seed, n_jobs=n_jobs, progress=progress)
+        if stored is not None:
+            return stored, None
+    return problem_and_table(X, y, task=task, prepare=prepare, **beside)
+
+
+def _are_usual(choices: Mapping[str, Any]) -> bool:
+    """Tell whether a caller chose nothing that rows on disk do not have."""
+    return (
+        is_int(choices["cv"])
+        and choices["max_rows"] is None
+        and isinstance(choices["learners"], str)
+        and choices["learners"] == "default"
+        and choices["effort"] != "fast"
+        and not choices["return_model"]
+    )
+
+
+def problem_on_disk(
+    X: Any, y: Any, *, task: str, seed: int, n_jobs: int | None, progress: Progress = False
+) -> Problem | None:
+    """Put the rows of a table on disk, where there are many and nothing speaks against it.
+
+    Parameters
+    ----------
+    X : object
+        What the caller passes as X.
+    y : object
+        The name of the column of labels; with anything else, no table is put on disk.
+    task : {"classification", "regression"}
+        Whether the labels are classes or numbers.
+    seed : int
+        Seeds which rows are in the sample, and which are tested.
+    n_jobs, progress
+        As for `learned_floor`.
+
+    Returns
+    -------
+    Problem or None
+        None where the rows are few or in memory, or need all to be looked at together.
+    """
+    source = source_of(X) if isinstance(y, str) else None
+    if source is None or _n_expected(source) < MANY_ROWS:
+        return None
+    n_sample = min(SAMPLE_ROWS, SAMPLE_VALUES // len(source.columns), int(MOST_SAMPLED * _n_expected(source)))
+    sampled = sample_of(source, n_sample, seed, target=y)
+    if sampled.n_rows < MANY_ROWS or len(sampled.rows) > 2 * MOST_SAMPLED * sampled.n_rows:
+        return None
+    raw = replace(sampled.raw, lines=sampled.rows, files=(), file_codes=None)
+    sample, table = problem_and_table(raw, y, task=task)
+    assert table is not None
+    is_few = task == "classification" and sample.class_counts.min() < FEWEST_OF_CLASS
+    copies = distinct_rows(sample, seed)
+    if is_few or copies.are_left_out or copies.problem.groups is not None or len(copies.rows) < len(sample.X):
+        return None
+    return supervise(lambda pool: _stored(source, sampled, sample, table, seed, pool), check_n_jobs(n_jobs), progress)
+
+
+def _n_expected(source: Source) -> int:
+    """Return how many rows a source has, about."""
+    return source.n_rows if source.n_rows is not None else source.n_expected()
+
+
+def _stored(source: Source, sampled: Sampled, sample: Problem, table: Table, seed: int, pool: WorkerPool) -> Problem:
+    """Write the rows, in a second pass."""
+    pool.expect(sampled.n_rows)
+    y = sample.codes if sample.task == "classification" else sample.y
+    keys = keys_of_numbers(table.lines, seed)
+    codes = None if sample.tabular is None else sample.tabular.values
+    of_sample = Batch(keys, table.lines, sample.X, codes, y)
+    batches = _batches(source, table.preparation, sample, seed, pool)
+    return store_rows(sample, of_sample, batches, sampled.n_rows, seed, pool)
+
+
+def _batches(source: Source, preparation: Preparation, sample: Problem, seed: int, pool: WorkerPool) -> Iterator[Batch]:
+    """Make all rows ready as the sample was, chunk by chunk; rows without a label, or with a new one, are left out."""
+    classes, target = sample.classes if sample.task == "classification" else None, preparation.target
+    text, decimals = text_columns(preparation), decimal_signs(preparation)
+    for chunk in source.chunks(text=text, decimals=decimals, target=target):
+        pool.check()
+        y = labels_alike(chunk, target, classes)
+        kept = np.flatnonzero(np.isfinite(y) if classes is None else y >= 0)
+        if len(kept):
+            chunk.columns = [column for column in chunk.columns if column.name != target]
+            made = prepare_alike(chunk if len(kept) == chunk.n_rows else chunk.take(kept), preparation)
+            table = None if sample.tabular is None or made.tabular is None else made.tabular.values
+            yield Batch(keys_of_numbers(made.lines, seed), made.lines, made.X, table, y[kept])
+        pool.advance(len(y))

@@ -1,0 +1,215 @@
+"""Learners over parts of the rows: the same as over all rows at once, whoever works on which part."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, softmax
+from sklearn.metrics import log_loss
+from sklearn.neighbors import NearestNeighbors
+
+from bayesfloor.data import row_parts
+from bayesfloor.data.row_parts import PartWriter, RowPart
+from bayesfloor.learn import boosting_by_parts
+from bayesfloor.learn.boosting_by_parts import boost_parts, boosted_target, sums_of_leaves
+from bayesfloor.learn.by_parts import LEARNERS, merged_nearest, nearest_of_part, predict_by_parts
+from bayesfloor.learn.parts import PartPool
+from bayesfloor.learn.training_rows import Train
+from bayesfloor.runtime.cluster import cluster_of
+from bayesfloor.runtime.threads import WorkerPool
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(row_parts, "PART_ROWS", 500)
+    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 12)
+    monkeypatch.setattr(boosting_by_parts, "FEWEST_ROUNDS", 6)
+
+
+def drawn(n, n_classes, seed=0):
+    """Draw points, bins and a target; the last column of bins holds codes."""
+    rng = np.random.default_rng(seed)
+    points = rng.standard_normal((n, 3)).astype(np.float32)
+    bins = np.column_stack([np.clip(points * 20 + 64, 1, 127), rng.integers(0, 6, n)]).astype(np.uint8)
+    score = np.sin(2 * points[:, 0]) + (bins[:, 3] % 2) * points[:, 1]
+    if n_classes == 0:
+        return points, bins, score + 0.3 * rng.standard_normal(n)
+    if n_classes == 2:
+        return points, bins, (rng.random(n) < expit(3 * score)).astype(np.int32)
+    p = softmax(np.column_stack([score * k for k in range(n_classes)]), axis=1)
+    return points, bins, (rng.random((n, 1)) > p.cumsum(axis=1)).sum(axis=1).astype(np.int32)
+
+
+def stored(n=2500, n_classes=2, n_batches=3, seed=0):
+    points, bins, y = drawn(n, n_classes, seed)
+    keys = np.random.default_rng(seed + 1).integers(0, 2**64, n, np.uint64)
+    writer = PartWriter(n, 3, 4, np.float64 if n_classes == 0 else np.int32)
+    for rows in np.array_split(np.arange(n), n_batches):
+        writer.add(keys[rows], points[rows], bins[rows], y[rows])
+    return writer.parts(WorkerPool(1)), (keys, points, bins, y)
+
+
+IS_CATEGORY = np.array([False, False, False, True])
+
+
+def like(parts, n_classes):
+    y = np.concatenate([part.read().y for part in parts])
+    return Train(np.zeros((len(y), 1)), y, n_classes)
+
+
+def test_parts_have_the_rows_in_the_order_of_keys_whatever_the_batches():
+    parts, (keys, points, bins, y) = stored(n_batches=1)
+    order = np.argsort(keys)
+    assert len(parts) == 8
+    found = [part.read() for part in parts]
+    assert_array_equal(np.concatenate([part.points for part in found]), points[order])
+    assert_array_equal(np.concatenate([part.bins for part in found]), bins[order])
+    assert_array_equal(np.concatenate([part.y for part in found]), y[order])
+    for one, other in zip(found, stored(n_batches=7)[0], strict=True):
+        assert_array_equal(one.points, other.read().points)
+
+
+def test_the_files_are_removed_with_the_parts():
+    parts, _ = stored()
+    folder = parts[0].file.parent
+    assert folder.is_dir()
+    del parts
+    assert not folder.exists()
+
+
+def test_a_file_that_was_cut_short_is_an_error():
+    parts, _ = stored()
+    with open(parts[0].path("bins"), "r+b") as stream:
+        stream.truncate(10)
+    with pytest.raises(OSError, match="10 values in place of"):
+        parts[0].read()
+
+
+def test_a_full_disk_is_named_before_anything_is_written(monkeypatch):
+    monkeypatch.setattr(row_parts, "MOST_OF_DISK", 0.0)
+    with pytest.raises(OSError, match="on disk, and .* left"):
+        stored()
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
+    _, bins, y = drawn(700, n_classes)
+    part = RowPart(np.zeros((700, 1), np.float32), bins, y)
+    n_scores = 3 if n_classes == 3 else 1
+    shape = 2, n_scores, 10
+    column, left = np.full(shape, -1), np.zeros(shape, np.uint64)
+    child, value = np.zeros(shape, np.int64), np.zeros(shape)
+    column[:, :, 0], left[0, :, 0], left[1, :, 0], child[:, :, 0] = 0, 60, 70, 1  # bins up to 60, and up to 70
+    column[:, :, 2], left[:, :, 2], child[:, :, 2] = 3, 0b10101, 3  # even codes
+    value[0] = np.random.default_rng(0).standard_normal(shape[1:])
+    target = boosted_target(like_prior(y, n_classes), n_classes)
+    sums = sums_of_leaves(part, "mark", (column, left, child, value), IS_CATEGORY, target)
+    for k in range(n_scores):
+        scores = np.tile(target.start, (700, 1))
+        leaves = [np.where(bins[:, 0] <= cut, 1, np.where(bins[:, 3] % 2 == 0, 3, 4)) for cut in (60, 70)]
+        scores = scores + value[0][:, leaves[0]].T
+        if n_classes:
+            p = softmax(scores, axis=1)[:, k] if n_scores > 1 else expit(scores[:, 0])
+            first, second = p - (y == (k if n_scores > 1 else 1)), p * (1 - p)
+        else:
+            first, second = scores[:, 0] - y, np.ones(700)
+        for leaf in (1, 3, 4):
+            of_leaf = leaves[1] == leaf
+            assert_allclose(sums[k, leaf], [first[of_leaf].sum(), second[of_leaf].sum()], rtol=1e-4, atol=1e-3)
+
+
+def like_prior(y, n_classes):
+    return Train(np.zeros((len(y), 1)), y, n_classes).prior
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_boosting_learns(n_classes):
+    parts, _ = stored(n_classes=n_classes)
+    _, bins, y = drawn(1000, n_classes, seed=9)
+    target = boosted_target(like(parts, n_classes).prior, n_classes)
+    found = boost_parts(PartPool(parts, WorkerPool(1)), range(8), target, IS_CATEGORY, bins, 0)
+    if n_classes:
+        prior = np.tile(like(parts, n_classes).prior, (1000, 1))
+        assert log_loss(y, found) < 0.95 * log_loss(y, prior)
+    else:
+        assert ((found[:, 0] - y) ** 2).mean() < 0.6 * y.var()
+
+
+def test_a_part_that_was_lost_finds_its_scores_again(monkeypatch):
+    parts, _ = stored()
+    _, bins, _ = drawn(50, 2, seed=9)
+    target = boosted_target(like(parts, 2).prior, 2)
+    expected = boost_parts(PartPool(parts, WorkerPool(1)), range(8), target, IS_CATEGORY, bins, 0)
+    calls = []
+
+    class Forgetful(PartPool):
+        def run(self, work, numbers, *shared):
+            calls.append(numbers)
+            if len(calls) % 5 == 0:
+                for number in numbers:
+                    self.parts[number].state.clear()
+            return super().run(work, numbers, *shared)
+
+    folder = parts[0].state["folder"]  # keeps the files
+    found = boost_parts(Forgetful(parts, WorkerPool(1)), range(8), target, IS_CATEGORY, bins, 0)
+    assert len(calls) > 5
+    assert_array_equal(found, expected)
+    assert folder.folder.is_dir()
+
+
+def test_nearest_rows_of_parts_are_those_of_all_rows():
+    parts, _ = stored()
+    tested = drawn(40, 2, seed=5)[0]
+    found = [nearest_of_part(part.read(), tested, 20) for part in parts]
+    merged = found[0]
+    for each in found[1:]:
+        merged = merged_nearest(merged, each)
+    points = np.concatenate([part.read().points for part in parts])
+    y = np.concatenate([part.read().y for part in parts])
+    distance, rows = NearestNeighbors(n_neighbors=20).fit(points.astype(np.float64)).kneighbors(tested)
+    assert_allclose(merged.distance, distance**2, rtol=1e-3, atol=1e-6)
+    assert_array_equal(merged.y, y[rows])
+    assert_array_equal(merged.points, points[rows])
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])
+def test_predictions_are_the_same_for_any_number_of_threads(n_classes):
+    parts, _ = stored(n_classes=n_classes)
+    points, bins, y = drawn(60, n_classes, seed=5)
+    tested, sets = RowPart(points, bins, y), [(0, 1, 2, 3), (0, 1), (2,)]
+    one, two = (
+        predict_by_parts(PartPool(parts, WorkerPool(n)), tested, like(parts, n_classes), IS_CATEGORY, sets, 0)
+        for n in (1, 2)
+    )
+    for first, second in zip(one, two, strict=True):
+        assert first.keys() == set(LEARNERS)
+        for name in LEARNERS:
+            assert first[name].shape == ((60, 2) if n_classes else (60,))
+            assert_array_equal(first[name], second[name])
+
+
+def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client):
+    parts, _ = stored()
+    points, bins, y = drawn(60, 2, seed=5)
+    tested, sets = RowPart(points, bins, y), [(0, 1, 2, 3), (1,)]
+    expected = predict_by_parts(PartPool(parts, WorkerPool(1)), tested, like(parts, 2), IS_CATEGORY, sets, 0)
+    cluster = cluster_of(client)
+    calls = []
+
+    class Deadly(PartPool):
+        def run(self, work, numbers, *shared):
+            calls.append(work)
+            if len(calls) == 14:
+                client.run(_die, workers=[next(iter(client.scheduler_info()["workers"]))], on_error="ignore")
+            return super().run(work, numbers, *shared)
+
+    found = predict_by_parts(Deadly(parts, WorkerPool(1), cluster), tested, like(parts, 2), IS_CATEGORY, sets, 0)
+    assert len(calls) > 14
+    for own, other in zip(found, expected, strict=True):
+        for name in LEARNERS:
+            assert_array_equal(own[name], other[name])
+
+
+def _die():
+    import os
+
+    os._exit(1)
