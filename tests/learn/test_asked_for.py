@@ -73,7 +73,7 @@ WORK = [
     (interactions, "quartile_bins"), (interactions, "halves"), (interactions, "grow_ensemble"),
     (interactions, "kernel_ridge"),
     (additive, "fit_ridge"), (additive, "lasso_path"), (additive, "_bumps"),
-    (linear_cost, "_grow"), (linear_cost, "components"), (linear_cost, "kernel_ridge"), (linear_cost, "fit_model"),
+    (linear_cost, "grow_deep"), (linear_cost, "components"), (linear_cost, "kernel_ridge"), (linear_cost, "fit_model"),
     (linear_cost, "narrow"), (linear_cost, "numbers_of_table"),
 ]  # fmt: skip
 
@@ -97,8 +97,8 @@ NEEDED = {
     ("linear of numbers", "mean"): set(),
     ("additive of numbers", "additive, rough"): {"_bumps", "fit_ridge"},
     ("simple of many", "logistic"): {"narrow", "fit_logistic"},
-    ("deep trees of many", "deep trees"): {"_grow"},
-    ("deep trees of many", "landmark ridge"): {"_grow", "components", "kernel_ridge"},
+    ("deep trees of many", "deep trees"): {"grow_deep"},
+    ("deep trees of many", "landmark ridge"): {"grow_deep", "components", "kernel_ridge"},
     ("unit of many", "5 neighbours, one unit"): {"components", "nearest_rows"},
 }
 

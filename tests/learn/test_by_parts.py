@@ -86,7 +86,7 @@ def test_a_file_that_was_cut_short_is_an_error():
 
 def test_a_full_disk_is_named_before_anything_is_written(monkeypatch):
     monkeypatch.setattr(row_parts, "MOST_OF_DISK", 0.0)
-    with pytest.raises(OSError, match="on disk, and .* left"):
+    with pytest.raises(OSError, match=r"on disk, and .* left"):
         stored()
 
 

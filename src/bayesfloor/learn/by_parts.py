@@ -25,7 +25,7 @@ from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.linear_cost import LOCAL_ROWS, LOOKED_AT, N_NEIGHBORS, grow_deep, near_names
 from bayesfloor.learn.nearest import LOCAL_SAMPLE, local_ridge, mean_of_nearest, nearest_rows
 from bayesfloor.learn.parts import PartPool
-from bayesfloor.learn.training_rows import Singles, Train, components
+from bayesfloor.learn.training_rows import Directions, Scaling, Singles, Train
 from bayesfloor.runtime.arrays import Bools, Floats
 
 #: Most directions of the space in which nearest rows are looked for.
@@ -45,12 +45,10 @@ class RowEncoder:
 
     Attributes
     ----------
-    sample : Singles
-        Standardised rows that directions are taken from.
-    scale : Floats
-        Importance of each feature.
-    n_directions : int
-        Directions that are kept.
+    scaling : Scaling
+        How features are standardised.
+    directions : Directions
+        Of the space in which nearest rows are looked for.
     cuts : tuple of ndarray
         Where columns of numbers are cut into bins.
     is_category : ndarray of shape (n_columns,)
@@ -59,16 +57,22 @@ class RowEncoder:
         Of each of these columns, whether it is one of the table, and which of them; otherwise a feature.
     """
 
-    sample: Singles
-    scale: Floats
-    n_directions: int
+    scaling: Scaling
+    directions: Directions
     cuts: tuple[Floats, ...]
     is_category: Bools
     sources: list[tuple[bool, int]]
 
+    @property
+    def n_directions(self) -> int:
+        """How many directions there are."""
+        return self.directions.axes.shape[1]
+
     @classmethod
-    def of_sample(cls, train: Train, from_labels: Sequence[tuple[int, int, int]], seed: int) -> "RowEncoder":
-        """Learn from some rows; categories of many values are told by the features that stand for them."""
+    def of_sample(
+        cls, train: Train, scaling: Scaling, from_labels: Sequence[tuple[int, int, int]], seed: int
+    ) -> "RowEncoder":
+        """Learn from standardised rows; categories of many values are told by the features that stand for them."""
         is_category, sources = [], []
         table = train.table
         instead = {column: range(first, last) for column, first, last in from_labels}
@@ -87,12 +91,14 @@ class RowEncoder:
             is_category = [False] * len(sources)
         few = train.first(IMPORTANCE_ROWS)._replace(wanted=None)
         scale = grow_deep(few, few.X[:0], IMPORTANCE_TREES, seed).importance
-        sample = few.X.astype(np.float32)
-        n_directions = min(components(sample, sample[:1], scale)[1].shape[1], MOST_DIRECTIONS)
-        made = cls(sample, scale, n_directions, (), np.array(is_category), sources)
+        found = Directions.of_points(few.X.astype(np.float32), scale)
+        directions = found._replace(
+            axes=np.ascontiguousarray(found.axes[:, :MOST_DIRECTIONS]), shift=found.shift[:MOST_DIRECTIONS]
+        )
+        made = cls(scaling, directions, (), np.array(is_category), sources)
         values = made._columns(train.X, None if table is None else table.train)
         cuts = tuple(cuts_of(values[:, j], bool(is_category[j])) for j in range(len(sources)))
-        return cls(sample, scale, n_directions, cuts, made.is_category, sources)
+        return cls(scaling, directions, cuts, made.is_category, sources)
 
     def _columns(self, X: NDArray[Any], table: NDArray[Any] | None) -> Floats:
         values = np.empty((len(X), len(self.sources)))
@@ -101,9 +107,10 @@ class RowEncoder:
         return values
 
     def encode(self, X: Floats, table: Floats | None) -> tuple[Singles, NDArray[np.uint8]]:
-        """Return points and bins of standardised rows, and of the same rows as codes."""
-        points = components(self.sample, X.astype(np.float32), self.scale)[1][:, : self.n_directions]
-        bins = bins_by(self._columns(X, table), self.cuts, self.is_category)
+        """Return points and bins of rows: of their features, and of the same rows as codes."""
+        scaled = self.scaling.alike(X)
+        bins = bins_by(self._columns(scaled, table), self.cuts, self.is_category)
+        points = self.directions.along(scaled.astype(np.float32))
         return np.ascontiguousarray(points, np.float32), np.ascontiguousarray(bins.T)
 
 

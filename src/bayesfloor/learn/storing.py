@@ -22,7 +22,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_parts import PartWriter, RowPart, StoredRows
 from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, Keys
 from bayesfloor.learn.by_parts import RowEncoder
-from bayesfloor.learn.training_rows import Codes, Train, standardised
+from bayesfloor.learn.training_rows import Codes, Train, standardised_with
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
 
@@ -91,12 +91,12 @@ def store_rows(
     tabular, units, is_classes = sample.tabular, (0.0, 1.0), sample.task == "classification"
     if not is_classes:
         units = float(sample.y.mean()), float(sample.y.std()) or 1.0
-    points, _ = standardised(sample.X, sample.X[:0])
+    points, scaling = standardised_with(sample.X)
     y = sample.codes if is_classes else (sample.y - units[0]) / units[1]
     train = Train(points, y, len(sample.classes) if is_classes else 0)
     if tabular is not None:
         train = train._replace(table=Codes(tabular.values, tabular.values[:0], tabular.is_category))
-    encoder = RowEncoder.of_sample(train, () if tabular is None else tabular.from_labels, seed)
+    encoder = RowEncoder.of_sample(train, scaling, () if tabular is None else tabular.from_labels, seed)
     writer = PartWriter(n_samples, encoder.n_directions, len(encoder.sources), np.int32 if is_classes else np.float64)
     last_key = of_sample.keys.max()
     limits = _limits(last_key, n_samples, sample.class_counts)
@@ -105,9 +105,7 @@ def store_rows(
     def encoded(rows: Batch) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[Any]]:
         """Return what is stored of rows."""
         pieces = [rows.take(slice(at, at + ROWS_AT_ONCE)) for at in range(0, len(rows.keys), ROWS_AT_ONCE)]
-        made = pool.run(
-            lambda piece: encoder.encode(standardised(sample.X, piece.X)[1], piece.table), [(p,) for p in pieces]
-        )
+        made = pool.run(lambda piece: encoder.encode(piece.X, piece.table), [(p,) for p in pieces])
         in_units = rows.y if is_classes else (rows.y - units[0]) / units[1]
         return np.concatenate([p for p, _ in made]), np.concatenate([b for _, b in made]), in_units
 

@@ -16,7 +16,7 @@ from bayesfloor.data.target_encoding import (
     out_of_fold_shares,
     value_means,
 )
-from bayesfloor.learn.later import of_rows, repeated
+from bayesfloor.learn.later import of_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Features above which a covariance matrix of all of them takes too long.
@@ -173,11 +173,29 @@ class Train(NamedTuple):
         return within(predicted, least, self.n_classes > 0)
 
 
+class Scaling(NamedTuple):
+    """What columns are divided by, less, and times, one after the other, to have mean 0 and deviation 1."""
+
+    largest: Floats
+    centre: Floats
+    scale: Floats
+
+    def alike(self, rows: Floats) -> Floats:
+        """Scale other rows alike, and hold them within `FARTHEST` deviations."""
+        return _scaled_alike(rows, *self)
+
+
 def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
     """Scale training rows to mean 0 and deviation 1, and test rows alike; what is constant in training becomes 0.
 
     Test rows are held within `FARTHEST` deviations.
     """
+    X, scaling = standardised_with(X)
+    return X, scaling.alike(test)
+
+
+def standardised_with(X: Floats) -> tuple[Floats, Scaling]:
+    """Scale rows to mean 0 and deviation 1, and return how."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     largest[~(largest > 0)] = 1.0
     X = X / largest  # squares of large and small numbers stay within range
@@ -186,7 +204,7 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
     spread = np.sqrt((X * X).sum(axis=0) / len(X))
     scale = np.where(spread > 1e-12, 1.0 / np.maximum(spread, 1e-12), 0.0)
     X *= scale
-    return X, _scaled_alike(test, largest, centre, scale)
+    return X, Scaling(largest, centre, scale)
 
 
 @of_rows
@@ -257,25 +275,53 @@ def _signs(d: int, n_combinations: int) -> Floats:
     return np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
 
 
+class Directions(NamedTuple):
+    """The first principal components of scaled features.
+
+    Attributes
+    ----------
+    signs : ndarray of shape (d, n_combinations) or None
+        Random combinations that stand for very many features.
+    kept : ndarray of bool
+        Features that have a scale.
+    axes, shift : ndarray, float32
+        The components, and where the mean is along them.
+    """
+
+    signs: Floats | None
+    kept: Bools
+    axes: Singles
+    shift: Singles
+
+    @classmethod
+    def of_points(cls, X: Floats, scale: Floats) -> "Directions":
+        """Find the components of rows."""
+        signs = None
+        if X.shape[1] > MANY_FEATURES:
+            signs = _signs(X.shape[1], N_COMBINATIONS) * scale[:, np.newaxis]
+            X, scale = X[:COMPONENT_ROWS] @ signs, np.ones(N_COMBINATIONS)
+        scale, kept = scale.astype(np.float32), scale > 0
+        if not kept.any():
+            return cls(signs, kept, np.zeros((0, 1), np.float32), np.zeros(1, np.float32))
+        sample = X[:COMPONENT_ROWS, kept].astype(np.float32) * scale[kept]
+        centre = sample.mean(axis=0)
+        sample -= centre
+        variances, axes = linalg.eigh((sample.T @ sample).astype(np.float64))
+        variances, axes = variances[::-1], axes[:, ::-1]
+        n_needed = 1 + int(np.searchsorted(np.cumsum(variances), EXPLAINED * variances.sum()))
+        axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
+        axes *= scale[kept, np.newaxis]
+        return cls(signs, kept, axes, centre @ (axes / scale[kept, np.newaxis]))
+
+    def along(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return rows along the components, in single precision."""
+        return _along(rows if self.signs is None else rows @ self.signs, self.kept, self.axes, self.shift)
+
+
 def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Return the first principal components of scaled features, in single precision."""
-    if X.shape[1] > MANY_FEATURES:
-        signs = _signs(X.shape[1], N_COMBINATIONS) * scale[:, np.newaxis]
-        X, test, scale = X @ signs, test @ signs, np.ones(N_COMBINATIONS)
-    scale, kept = scale.astype(np.float32), scale > 0
-    if not kept.any():
-        return np.zeros((len(X), 1), np.float32), repeated(test, np.zeros(1, np.float32))
-    sample = X[:COMPONENT_ROWS, kept].astype(np.float32) * scale[kept]
-    centre = sample.mean(axis=0)
-    sample -= centre
-    variances, axes = linalg.eigh((sample.T @ sample).astype(np.float64))
-    variances, axes = variances[::-1], axes[:, ::-1]
-    n_needed = 1 + int(np.searchsorted(np.cumsum(variances), EXPLAINED * variances.sum()))
-    axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
-    axes *= scale[kept, np.newaxis]
-    shift = centre @ (axes / scale[kept, np.newaxis])
-    known, others = (_along(rows, kept, axes, shift) for rows in (X, test))
-    return known, others
+    found = Directions.of_points(X, scale)
+    return found.along(X), found.along(test)
 
 
 @of_rows

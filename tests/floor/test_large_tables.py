@@ -1,0 +1,134 @@
+"""Floors of tables on disk: all rows are trained on, and the answer does not depend on how they are stored."""
+
+import numpy as np
+import polars
+import pytest
+from scipy.special import expit
+
+from bayesfloor import learned_floor, regression_floor
+from bayesfloor.data import row_parts
+from bayesfloor.floor.learned import large_tables
+from bayesfloor.floor.learned.large_tables import problem_on_disk
+from bayesfloor.learn import boosting_by_parts, storing
+
+
+@pytest.fixture(autouse=True)
+def small_is_large(monkeypatch):
+    monkeypatch.setattr(large_tables, "MANY_ROWS", 3000)
+    monkeypatch.setattr(storing, "LEARNED_ROWS", 400)
+    monkeypatch.setattr(row_parts, "PART_ROWS", 800)
+    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 20)
+
+
+def frame_of(n=6000, seed=0):
+    """Draw rows with gaps, categories of few and of many values, and a target whose errors are known."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    code, place = rng.integers(0, 4, n), rng.integers(0, 100, n)
+    p = expit(3 * (X[:, 0] + (code % 2) * X[:, 1] + np.sin(place)))
+    columns = {f"x{j}": np.where(rng.random(n) < (0.1 if j == 2 else 0.0), np.nan, X[:, j]) for j in range(3)}
+    columns |= {"kind": np.array(list("abcd"))[code], "place": np.char.add("town ", place.astype(str))}
+    columns["label"] = np.where(rng.random(n) < p, "yes", "no")
+    columns["amount"] = X[:, 0] + (code % 2) * X[:, 1] + np.sin(place) + 0.5 * rng.standard_normal(n)
+    return polars.DataFrame(columns), float(np.minimum(p, 1 - p).mean())
+
+
+def folder_of(frame, folder, n_files=3):
+    folder.mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(frame)), n_files)):
+        frame[rows].write_parquet(folder / f"part-{number}.parquet")
+    return folder
+
+
+def test_classes_of_a_folder(tmp_path):
+    frame, truth = frame_of()
+    folder = folder_of(frame.drop("amount"), tmp_path / "rows")
+    floor = learned_floor(folder, "label")
+    assert floor.n_samples == floor.n_rows == 6000
+    assert floor.interval[0] <= truth <= floor.interval[1]
+    assert truth - 0.03 <= floor.reached <= truth + 0.06
+    assert not any(finding.code == "BF021" for finding in floor.findings)
+    assert all(np.asarray(floor.suspicious.row) < 6000)
+    sizes = floor.metrics["error"].curve.size
+    assert sizes[0] > 5000
+    assert sizes[0] / sizes[2] == pytest.approx(4, rel=0.1)
+
+
+def test_numbers_of_a_text_file(tmp_path):
+    frame, _ = frame_of()
+    path = tmp_path / "rows.csv"
+    frame.drop("label").write_csv(path)
+    floor = regression_floor(path, "amount")
+    assert floor.n_samples == floor.n_rows == 6000
+    truth = 1 - 0.25 / frame["amount"].var()
+    assert floor.interval[0] <= truth <= floor.interval[1]
+    assert floor.reached > truth - 0.1
+    assert floor.predicted[~np.isnan(floor.predicted)].std() > 0.5
+
+
+def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, monkeypatch):
+    frame, _ = frame_of(4000)
+    frame = frame.drop("amount")
+    one = learned_floor(folder_of(frame, tmp_path / "one", 1), "label", n_jobs=1)
+    from bayesfloor.tables import source_kinds
+
+    monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 700)
+    other = learned_floor(folder_of(frame, tmp_path / "other", 5), "label", n_jobs=2)
+    assert one.interval == other.interval
+    assert one.estimate == other.estimate
+    assert one.weights == other.weights
+
+
+def test_all_rows_but_the_tested_ones_are_in_one_part(tmp_path):
+    frame, _ = frame_of()
+    folder = folder_of(frame.drop("amount"), tmp_path / "rows")
+    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+    stored = problem.stored
+    assert stored.n_rows == 6000
+    assert list(problem.classes) == ["no", "yes"]
+    np.testing.assert_array_equal(stored.class_counts, frame["label"].value_counts().sort("label")["count"])
+    in_parts = sum(np.bincount(part.read().y, minlength=2) for part in stored.parts)
+    np.testing.assert_array_equal(in_parts + np.bincount(stored.tested.y), stored.class_counts)
+    n_tested = len(stored.tested)
+    assert 300 < n_tested < 600
+    labels = frame["label"].to_numpy()[stored.numbers]
+    np.testing.assert_array_equal(problem.classes[problem.codes], labels)
+    # features of the tested rows are those of the file
+    x0 = frame["x0"].to_numpy()[stored.numbers[:n_tested]]
+    place = list(problem.feature_names).index("x0")
+    assert np.corrcoef(problem.X[:n_tested, place], x0)[0, 1] > 0.999
+
+
+def test_rows_without_a_label_are_left_out(tmp_path):
+    frame, _ = frame_of()
+    is_gap = np.arange(6000) % 10 == 0
+    labels = [None if gap else label for gap, label in zip(is_gap, frame["label"], strict=True)]
+    frame = frame.drop("amount").with_columns(label=polars.Series(labels))
+    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1)
+    assert problem.stored.n_rows == 5400
+    assert not is_gap[problem.stored.numbers].any()
+
+
+@pytest.mark.parametrize("what", ["copies", "rare class", "few rows", "no name"])
+def test_what_needs_all_rows_together_is_left_to_memory(tmp_path, what):
+    frame, _ = frame_of()
+    frame = frame.drop("amount")
+    if what == "copies":
+        frame = polars.concat([frame[:3000], frame[:3000]])
+    if what == "rare class":
+        labels = frame["label"].to_numpy().copy()
+        labels[:20] = "never"
+        frame = frame.with_columns(label=polars.Series(labels))
+    if what == "few rows":
+        frame = frame[:2000]
+    folder = folder_of(frame, tmp_path / "rows")
+    y = frame["label"].to_numpy() if what == "no name" else "label"
+    assert problem_on_disk(folder, y, task="classification", seed=0, n_jobs=1) is None
+
+
+def test_a_cluster_gives_the_same_answer(tmp_path, client):
+    frame, _ = frame_of(4000)
+    folder = folder_of(frame.drop("amount"), tmp_path / "rows")
+    here, there = learned_floor(folder, "label"), learned_floor(folder, "label", client=client)
+    assert here.interval == there.interval
+    assert here.weights == there.weights
