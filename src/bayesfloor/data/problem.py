@@ -52,6 +52,8 @@ class Problem:
         The target, where it holds numbers; empty where it holds classes.
     sample_weight : ndarray of shape (n,) or None
         What each row counts, 1 on average over those that count; None where all count the same.
+    n_drawn_from : int or None
+        Rows of the table that these were drawn from at random; None where they are all.
     """
 
     X: Floats
@@ -66,6 +68,7 @@ class Problem:
     supervised: SupervisedFeatures | None = None
     y: Floats = field(default_factory=lambda: np.empty(0))
     sample_weight: Floats | None = None
+    n_drawn_from: int | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, **known: Any) -> "Problem":
@@ -76,6 +79,11 @@ class Problem:
     def task(self) -> str:
         """Return "classification" or "regression"."""
         return "regression" if len(self.y) else "classification"
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows before any were drawn."""
+        return len(self.X) if self.n_drawn_from is None else self.n_drawn_from
 
     @property
     def class_counts(self) -> Ints:

@@ -91,17 +91,17 @@ def names_of_text_in_some(tables: Sequence[RawTable]) -> list[str]:
     return [name for name, found in kinds.items() if found >= {TextColumn, NumberColumn}]
 
 
-def _check_alike(first: RawTable, other: RawTable) -> None:
-    known, found = set(first.names), set(other.names)
-    lacking = [name for name in first.names if name not in found]
-    extra = [name for name in other.names if name not in known]
-    if lacking or extra:
-        parts = []
-        if lacking:
-            parts.append(f"{other.source} lacks {listed_names(lacking)}")
-        if extra:
-            parts.append(f"{first.source} lacks {listed_names(extra)}")
+def check_alike(first: tuple[str, Sequence[str]], other: tuple[str, Sequence[str]]) -> None:
+    """Refuse two tables, each given by its name and those of its columns, that do not have the same columns."""
+    pairs = ((other, first), (first, other))
+    lacking = [(name, [each for each in wanted if each not in set(own)]) for (name, own), (_, wanted) in pairs]
+    parts = [f"{name} lacks {listed_names(columns)}" for name, columns in lacking if columns]
+    if parts:
         raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
+
+
+def _check_alike(first: RawTable, other: RawTable) -> None:
+    check_alike((first.source, first.names), (other.source, other.names))
     if first.target != other.target:
         raise ValueError(f"{first.source} names the target {first.target!r}, but {other.source} {other.target!r}")
 

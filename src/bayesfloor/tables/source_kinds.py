@@ -50,6 +50,11 @@ class Part:
         if len(kept) == len(self):
             return self
         rows = self.rows.iloc[kept] if hasattr(self.rows, "iloc") else self.rows[kept]
+        if hasattr(rows, "with_columns"):
+            import polars
+
+            # text of polars points into the memory of all rows that it was read with; new text does not
+            rows = rows.with_columns(polars.col(polars.String) + polars.lit(""))
         return replace(self, rows=rows, lines=None if self.lines is None else self.lines[kept])
 
 

@@ -245,7 +245,7 @@ def learned_floor_of(
         class_reached=class_reached,
         pair_reached=pair_reached,
         weights=learned.weights(),
-        n_samples=len(problem.X),
+        n_samples=problem.n_samples,
         n_rows=len(plan.rows),
         classes=problem.classes,
         findings=in_order(
@@ -257,7 +257,7 @@ def learned_floor_of(
         ),
         seconds=perf_counter() - started,
         subgroups=subgroups,
-        suspicious=_suspicious(learned, len(problem.X), confidence, is_told=summary.beats_baseline),
+        suspicious=_suspicious(learned, problem.n_samples, confidence, is_told=summary.beats_baseline),
         ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
         metric=metrics[0].name,
         metrics=judged.floors,

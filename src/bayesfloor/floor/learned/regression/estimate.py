@@ -237,7 +237,7 @@ def _conclude(
         predicted=predicted,
         weights=learned.weights(),
         y_summary=target,
-        n_samples=n_samples,
+        n_samples=problem.n_samples,
         n_rows=len(learned.plan.rows),
         n_features=problem.X.shape[1],
         feature_names=None if names is None else tuple(map(str, names)),
