@@ -62,7 +62,7 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
     names = first.names
     for table in tables:
         table.columns = []
-    lengths = [table.n_rows for table in tables]
+    lengths, n_samples = [table.n_rows for table in tables], [table.n_samples for table in tables]
     columns = [_joined(name, [each.pop(name) for each in by_name], lengths) for name in names]
     notes = [f"{counted(len(tables))} files, one below the other: {listed_names([table.source for table in tables])}."]
     notes += dict.fromkeys(note for table in tables for note in table.notes)
@@ -77,7 +77,8 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
         list(dict.fromkeys(caution for table in tables for caution in table.cautions)),
         words.pop() if len(words) == 1 else "row",
         tuple(table.source for table in tables),
-        np.repeat(np.arange(len(tables)), [table.n_rows for table in tables]),
+        np.repeat(np.arange(len(tables)), lengths),
+        n_drawn_from=sum(n_samples) if any(table.n_drawn_from is not None for table in tables) else None,
     )
 
 

@@ -106,8 +106,8 @@ def read_table(
     separator, decimal, encoding, header : optional
         How a text table is written, where detection errs: for example ``";"``, ``","``, ``"cp1252"``, ``False``.
     max_bytes : int, default=4 GiB
-        Larger files, and packed files that unpack to more, are refused. With the default, rows of Parquet files and text
-        tables beyond it, or beyond 64 million values, are drawn at random: a million rows, fewer of more than 32
+        Larger files, and packed files that unpack to more, are refused. With the default, rows of Parquet files and
+        text tables beyond it, or beyond 64 million values, are drawn at random: a million, fewer of more than 32
         columns.
     preparation : Preparation or None, default=None
         Make this file ready as another was (`Table.preparation`); whatever else is said about columns is then taken
