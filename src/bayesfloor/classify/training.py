@@ -25,7 +25,7 @@ from bayesfloor.runtime.frames import column_named
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.arguments import at_hand
 from bayesfloor.tables.chunked import columns_as_frame
-from bayesfloor.tables.columns import NumberColumn, RawTable
+from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import group_numbers, labelled
 from bayesfloor.tables.options import ReadOptions
@@ -239,14 +239,15 @@ def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any = None, groups: An
         warn_caller(f"the model is fitted to {used} of {given} rows, drawn at random: all are too many", UserWarning)
     raw.lines = np.arange(raw.n_rows)
     for name in ("sample_weight", "groups"):
-        if names[name] is not None:
-            column = raw.column(find_column(raw, names[name]))
+        if (wanted := names[name]) is not None:
+            column = raw.column(find_column(raw, wanted))
             raw.columns = [each for each in raw.columns if each is not column]
-            if name == "sample_weight" and not isinstance(column, NumberColumn):
-                raise ValueError(
-                    f"{raw.source}: the column {column.name!r} holds no numbers, so it is no sample_weight"
-                )
-            beside[name] = column.values if isinstance(column, NumberColumn) else group_numbers(column, raw.notes)
+            if isinstance(column, TextColumn) and name == "groups":
+                beside[name] = group_numbers(column, raw.notes)
+            elif isinstance(column, NumberColumn):
+                beside[name] = column.values
+            else:
+                raise ValueError(f"{raw.source}: the column {wanted!r} holds no numbers, so it is no {name}")
     if names["y"] is None and y is not None:
         return FittingRows(columns_as_frame(raw), **beside)
     rows = labelled(raw, ReadOptions(target=names["y"], task=task))

@@ -97,8 +97,9 @@ def problem_and_table(
         table = table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
     if table is not None:
         if sample_weight is not None:  # of all rows, and some may have been left out
-            places = _places_in(X, table) if isinstance(X, RawTable) else table.lines
-            sample_weight = check_weights(sample_weight, table.n_samples)[places]
+            in_file = isinstance(X, RawTable)
+            places, n_rows = (_places_in(X, table), X.n_rows) if in_file else (table.lines, table.n_samples)
+            sample_weight = check_weights(sample_weight, n_rows)[places]
         X, y, groups, time, by = table, None, None, None, table.by
     known: dict[str, Any] = {}
     if isinstance(X, Table):

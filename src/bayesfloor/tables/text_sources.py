@@ -46,7 +46,7 @@ class TextSource(Source):
         return found
 
     @cached_property
-    def columns(self) -> list[str]:
+    def columns(self) -> list[str]:  # type: ignore[override]
         """Names of the columns."""
         return self.tables[0].names
 
