@@ -1,7 +1,7 @@
 """Sources: the same rows and the same sample whatever holds them, and however they are cut into files and chunks."""
 
 import gzip
-import io
+from itertools import pairwise
 
 import dask.array
 import dask.dataframe
@@ -11,11 +11,9 @@ import polars as pl
 import pytest
 
 from bayesfloor.tables import source_kinds
-from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, TextColumn
+from bayesfloor.tables.columns import TextColumn
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import raw_of_frame
-from bayesfloor.tables.preparation import decimal_signs, text_columns
-from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sources import keys_of_rows, sample_of, source_of
 
 N_ROWS = 1000
@@ -50,7 +48,7 @@ def small_chunks(monkeypatch):
 
 def folder_of(frame, folder, starts=(0, 300, 301, N_ROWS)):
     folder.mkdir()
-    for number, (first, last) in enumerate(zip(starts, starts[1:], strict=False)):
+    for number, (first, last) in enumerate(pairwise(starts)):
         frame[first:last].write_parquet(folder / f"part-{number}.parquet", row_group_size=100)
     return folder
 

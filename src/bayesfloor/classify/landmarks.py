@@ -11,7 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.prediction_intervals import interval_ends
-from bayesfloor.classify.training import F64, check_regression, check_rows, check_training, class_weights, total_weights
+from bayesfloor.classify.training import (
+    F64,
+    check_regression,
+    check_rows,
+    check_training,
+    class_weights,
+    rows_to_fit,
+    total_weights,
+)
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.learn.landmarks.efforts import EFFORTS, Effort
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
@@ -32,6 +40,7 @@ from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import listed
 from bayesfloor.runtime.threads import WorkerPool, supervise
+from bayesfloor.tables.chunked import joined_rows, numbers_in_chunks
 
 T = TypeVar("T")
 
@@ -84,10 +93,14 @@ class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _scores_by(self, X: Any, coefficients: F32, members: Members | None = None) -> F32:
         """Return the scores of rows, (n, number of rows of the coefficients)."""
-        points = check_rows(self, X, accept_sparse=True)
         n_threads = check_n_jobs(self.n_jobs)
-        work = partial(scores_of, points, self.feature_map_, coefficients, members)
-        return supervise(lambda pool: work(pool), n_threads, False)
+
+        def scores(rows: Any) -> F32:
+            points = check_rows(self, rows, accept_sparse=True)
+            work = partial(scores_of, points, self.feature_map_, coefficients, members)
+            return supervise(lambda pool: work(pool), n_threads, False)
+
+        return joined_rows(map(scores, numbers_in_chunks(X, getattr(self, "feature_names_in_", None))))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -213,6 +226,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
             This estimator.
         """
         settings = self._settings()
+        X, y, sample_weight, groups = rows_to_fit(X, y, "classification", sample_weight, groups)
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
@@ -444,6 +458,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
             This estimator.
         """
         effort, seed, n_landmarks, n_rules = self._settings()
+        X, y, sample_weight, groups = rows_to_fit(X, y, "regression", sample_weight, groups)
         data = check_regression(self, X, y, sample_weight=sample_weight, groups=groups)
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
         rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)

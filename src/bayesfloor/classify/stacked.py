@@ -38,10 +38,13 @@ from bayesfloor.runtime.checks import check_confidence, check_float, check_int, 
 from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
-from bayesfloor.tables.arguments import problem_and_table
-from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.arguments import at_hand, problem_and_table
+from bayesfloor.tables.chunked import chunks_like, joined_rows, numbers_in_chunks
+from bayesfloor.tables.columns import RawTable
+from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.prepare import prepare_alike
+from bayesfloor.tables.sources import in_memory
 
 #: Fewest rows that are cross-fitted: four in each fold. Of fewer, one plain learner is trained.
 FEWEST_ROWS = 4 * MIN_FOLDS
@@ -100,6 +103,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         seed = check_random_state_seed(self.random_state)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
+        X, beside = at_hand(X, y, y=y, sample_weight=sample_weight, groups=groups)
+        y, sample_weight, groups = beside.values()
         problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
         problem = _that_count(replace(problem, time=None, by=None))
         if len(problem.X) >= FEWEST_ROWS:
@@ -144,6 +149,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _keep_columns(self, X: Any, y: Any, table: Table | None) -> None:
         """Note how many columns there are and how they are called, without the one that y names."""
+        if table is None or not table.origin.is_drawn:
+            X = in_memory(X)
         if is_eager_frame(X) and (target := column_named(X, y)) is not None:
             X = as_narwhals(with_text_names(X)).drop(target).to_native()
         if table is not None and (isinstance(X, Table) or not is_eager_frame(X)):
@@ -166,16 +173,29 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
     def _predicted(self, X: Any) -> F64:
         """Return probabilities, or numbers, of rows."""
         check_is_fitted(self)
-        points, codes = self._points_of(X)
-        return supervise(lambda pool: self.model_.predict(points, codes, pool), check_n_jobs(self.n_jobs), False)
+        n_threads = check_n_jobs(self.n_jobs)
+
+        def predicted(rows: Any) -> F64:
+            points, codes = self._points_of(rows)
+            return supervise(lambda pool: self.model_.predict(points, codes, pool), n_threads, False)
+
+        chunks: Any = None
+        if isinstance(self.preparation_, Preparation):
+            chunks = chunks_like(X, self.preparation_)
+        if chunks is None:
+            chunks = numbers_in_chunks(X, getattr(self, "feature_names_in_", None))
+        return joined_rows(map(predicted, chunks))
 
     def _points_of(self, X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return rows as they were in training, and their codes."""
         if self.preparation_ is not None and not isinstance(X, Table):
-            if not is_eager_frame(X):
-                raise ValueError(f"X must be a data frame, as in fit. Got {type(X).__name__} instead.")
-            raw = raw_of_frame(X)
             names = [each.name for each in self.preparation_.columns]
+            if isinstance(X, np.ndarray) and X.ndim == 2 and set(names) <= {f"x{j}" for j in range(X.shape[1])}:
+                raw = raw_of_array(X, "X")  # as in fit, where it was too large for memory
+            elif is_eager_frame(X) or isinstance(X, RawTable):
+                raw = X if isinstance(X, RawTable) else raw_of_frame(X)
+            else:
+                raise ValueError(f"X must be a data frame, as in fit. Got {type(X).__name__} instead.")
             raw.columns = [column for column in raw.columns if column.name in names]
             X = prepare_alike(raw, self.preparation_)
         if isinstance(X, Table):

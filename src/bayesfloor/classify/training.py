@@ -5,7 +5,7 @@ number of features are left to scikit-learn.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +16,20 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from bayesfloor.data.folds import check_folds
-from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.data.labels import as_array, check_labels, check_weights
 from bayesfloor.data.numbers import check_finite_numbers
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.row_groups import check_groups
-from bayesfloor.runtime.checks import ParameterError
+from bayesfloor.runtime.checks import ParameterError, warn_caller
+from bayesfloor.runtime.frames import column_named
+from bayesfloor.runtime.text import counted
+from bayesfloor.tables.arguments import at_hand
+from bayesfloor.tables.chunked import columns_as_frame
+from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
+from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.labelled_rows import group_numbers, labelled
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.targets import find_column
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -184,6 +193,70 @@ def _check_fit(estimator: Any, X: Any, y: Any, accept_sparse: bool, squares: boo
     points = _check_points(X, 2, accept_sparse, squares)
     validate_data(estimator, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
     return points, column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
+
+
+class FittingRows(NamedTuple):
+    """Rows in memory that a model is fitted to, unchecked: points, target, weights and groups."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    groups: Any
+
+
+def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any = None, groups: Any = None) -> FittingRows:
+    """Have rows in memory whose columns are numbers, and take out the columns that are named.
+
+    Parameters
+    ----------
+    X : object
+        Array-like, data frame or sparse matrix; or a path, a lazy frame or a Dask collection.
+    y, sample_weight, groups : array-like, str or None
+        Values of all rows, or names of columns.
+    task : {"classification", "regression"}
+        What the target is.
+
+    Returns
+    -------
+    FittingRows
+        Rows without a label are left out where it is a column.
+
+    Warns
+    -----
+    UserWarning
+        Where rows were drawn at random, because there are too many for memory.
+    """
+    X, beside = at_hand(X, y, y=y, sample_weight=sample_weight, groups=groups)
+    names = {name: column_named(X, value) for name, value in beside.items()}
+    if not isinstance(X, RawTable) and not any(names.values()):
+        return FittingRows(X, **beside)
+    if not isinstance(X, RawTable) and not is_eager_frame(X):
+        name, text = next((name, text) for name, text in names.items() if text is not None)
+        raise ValueError(f"{name}={text!r} names a column, but X is no data frame")
+    raw = X if isinstance(X, RawTable) else raw_of_frame(X, names["y"])
+    if raw.n_drawn_from is not None:
+        used, given = counted(raw.n_rows), counted(raw.n_drawn_from)
+        warn_caller(f"the model is fitted to {used} of {given} rows, drawn at random: all are too many", UserWarning)
+    raw.lines = np.arange(raw.n_rows)
+    for name in ("sample_weight", "groups"):
+        if (wanted := names[name]) is not None:
+            column = raw.column(find_column(raw, wanted))
+            raw.columns = [each for each in raw.columns if each is not column]
+            if isinstance(column, TextColumn) and name == "groups":
+                beside[name] = group_numbers(column, raw.notes)
+            elif isinstance(column, NumberColumn):
+                beside[name] = column.values
+            else:
+                raise ValueError(f"{raw.source}: the column {wanted!r} holds no numbers, so it is no {name}")
+    if names["y"] is None and y is not None:
+        return FittingRows(columns_as_frame(raw), **beside)
+    rows = labelled(raw, ReadOptions(target=names["y"], task=task))
+    assert rows.labels is not None
+    features = replace(rows.raw, columns=[column for column in rows.raw.columns if column.name != rows.target])
+    weight, group = (
+        None if beside[name] is None else as_array(beside[name])[rows.raw.lines] for name in ("sample_weight", "groups")
+    )
+    return FittingRows(columns_as_frame(features), rows.labels.y, weight, group)
 
 
 def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: bool = False) -> Any:

@@ -94,6 +94,8 @@ class Origin:
         Each row's position among `files`.
     kept : mapping of str to object
         Columns whose values X does not tell, as they were read.
+    is_drawn : bool
+        Whether the rows were drawn at random from a file that is too large to be used as a whole.
     """
 
     source: str
@@ -103,6 +105,7 @@ class Origin:
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
     kept: Mapping[str, Any] = field(default_factory=dict)
+    is_drawn: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,6 +55,8 @@ class Problem:
         What each row counts, 1 on average over those that count; None where all count the same.
     stored : StoredRows or None
         All rows, on disk, where these are some of them: first those that are tested, then a sample.
+    n_drawn_from : int or None
+        Rows of the table that these were drawn from at random; None where they are all.
     """
 
     X: Floats
@@ -70,6 +72,7 @@ class Problem:
     y: Floats = field(default_factory=lambda: np.empty(0))
     sample_weight: Floats | None = None
     stored: StoredRows | None = None
+    n_drawn_from: int | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, **known: Any) -> "Problem":
@@ -83,8 +86,10 @@ class Problem:
 
     @property
     def n_samples(self) -> int:
-        """Rows there are, in memory or on disk."""
-        return len(self.X) if self.stored is None else self.stored.n_samples
+        """Rows of the table, whether they are in memory, on disk, or were drawn from."""
+        if self.stored is not None:
+            return self.stored.n_samples
+        return len(self.X) if self.n_drawn_from is None else self.n_drawn_from
 
     @property
     def class_counts(self) -> Ints:

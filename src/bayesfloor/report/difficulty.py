@@ -25,7 +25,8 @@ from bayesfloor.report.source import Source, source_of
 from bayesfloor.report.verdict import verdict_of
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.tables.arguments import is_file, problem_and_table
+from bayesfloor.tables.arguments import at_hand, is_file, problem_and_table
+from bayesfloor.tables.columns import RawTable
 
 
 @like_input
@@ -174,7 +175,9 @@ def difficulty_report(
     if task != "regression":
         _check_asked_of_classes(asked)
     data = [repr(os.fspath(X)) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
-    if is_file(X):  # a model is given the features of the table
+    X, beside = at_hand(X, y, prepare, y=y, groups=groups, time=time, by=by)
+    y, groups, time, by = beside.values()
+    if isinstance(X, RawTable):  # a model is given the features of the table
         table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)[1]
         X, y, groups, time, by, prepare = table, None, None, None, None, "auto"
     source = source_of(X, y, title, groups, time, prepare, by, task)

@@ -1,8 +1,9 @@
-"""The one door for X and y: arrays, a frame, a file or a Table, with groups, time, weights, subgroups -> a Problem.
+"""The one door for X and y: arrays, a frame, a file, a source or a Table, with groups, time and more -> a Problem.
 
 A frame of numbers without gaps is an array with names, and is used as it is. Any other, every frame of which a column
 is named as y, groups or time, and every file is a table: its columns are treated as `read_table` treats them. A
-column that subgroups are named by stays a feature, and changes nothing else. Functions of X and y call `check_problem`.
+column that subgroups are named by stays a feature, and changes nothing else. What is larger than memory becomes a table
+of rows drawn at random (`at_hand`). Functions of X and y call `check_problem`.
 """
 
 import os
@@ -18,13 +19,21 @@ from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.problem import Problem, check_row_weights
 from bayesfloor.data.row_groups import as_numbers, check_groups, check_subgroups, check_time
-from bayesfloor.runtime.frames import as_narwhals, column_named, names_of, with_text_names, without_arrow
+from bayesfloor.runtime.frames import (
+    as_narwhals,
+    column_named,
+    is_collection,
+    names_of,
+    with_text_names,
+    without_arrow,
+)
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, check_prepare
 from bayesfloor.tables.prepare import make_table, transformed_table
+from bayesfloor.tables.sources import draw_rows
 from bayesfloor.tables.targets import Labels, find_column, number_labels
 
 
@@ -48,7 +57,7 @@ def problem_and_table(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, tensor, data frame, Table, str or path-like
+    X : array-like, sparse matrix, tensor, data frame, Table, str or path-like, LazyFrame, or Dask collection
         The points, or the file that holds them as a table.
     y : array-like, str or None
         The target, or the name of its column; None with a Table, and with a file whose target `read_table` finds.
@@ -73,7 +82,8 @@ def problem_and_table(
     ValueError
         For anything that cannot be used; the message names the column, class, row or count.
     """
-    X = columns_of_file(X, y, prepare)
+    X, beside = at_hand(X, y, prepare, y=y, groups=groups, time=time, sample_weight=sample_weight, by=by)
+    y, groups, time, sample_weight, by = beside.values()
     weights = column_named(X, sample_weight)
     if weights is not None:
         # what is left has other names where columns share one: all other columns are looked up before
@@ -87,14 +97,16 @@ def problem_and_table(
         table = table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
     if table is not None:
         if sample_weight is not None:  # of all rows, and some may have been left out
-            places = _places_in(X, table) if isinstance(X, RawTable) else table.lines
-            sample_weight = check_weights(sample_weight, table.n_samples)[places]
+            in_file = isinstance(X, RawTable)
+            places, n_rows = (_places_in(X, table), X.n_rows) if in_file else (table.lines, table.n_samples)
+            sample_weight = check_weights(sample_weight, n_rows)[places]
         X, y, groups, time, by = table, None, None, None, table.by
     known: dict[str, Any] = {}
     if isinstance(X, Table):
         table = X
         known = {"feature_names": X.feature_names, "tabular": X.tabular, "supervised": X.supervised}
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
+        known["n_drawn_from"] = X.n_samples if X.origin.is_drawn else None
     else:
         known = {"feature_names": names_of(X)}
     if task == "auto":
@@ -117,10 +129,52 @@ def is_file(X: Any) -> bool:
 
 def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
     """Return the columns of a file where X is its path, and anything else unchanged."""
-    if not is_file(X):
-        return X
+    return at_hand(X, y, prepare)[0] if is_file(X) else X
+
+
+def at_hand(X: Any, target: Any = None, prepare: Any = "auto", **beside: Any) -> tuple[Any, dict[str, Any]]:
+    """Have rows in memory, all of them or as many as can be used, and what stands beside them.
+
+    Parameters
+    ----------
+    X : object
+        What the caller passes as X.
+    target : object
+        The column of labels, where it is named.
+    prepare : {"auto", "strict"} or transformer
+        As for `read_table`.
+    **beside
+        Values for each row, names of columns, or None.
+
+    Returns
+    -------
+    X : object
+        The columns of a file; a data frame or an array for a lazy frame or a Dask collection; the columns of rows drawn
+        at random where there are too many; anything else unchanged.
+    beside : dict of str to object
+        Values of these rows. What Dask was to compute is computed.
+
+    Raises
+    ------
+    ValueError
+        Where values beside rows that were drawn are not as many as all rows.
+    """
+    beside = {name: value.compute() if is_collection(value) else value for name, value in beside.items()}
     is_strict = isinstance(prepare, str) and prepare == "strict"
-    return read_raw(X, target=y if isinstance(y, str) else None, strays="refuse" if is_strict else "text")
+    wanted = target if isinstance(target, str) else None
+    if (found := draw_rows(X, target=wanted)) is None:
+        if is_file(X):
+            X = read_raw(X, target=wanted, strays="refuse" if is_strict else "text")
+        return X, beside
+    if not found.is_sampled and found.frame is not None:
+        return found.frame, beside
+    for name, value in beside.items():
+        if value is not None and np.ndim(value):
+            if len(value) != found.n_rows:
+                raise ValueError(f"{name} has {len(value)} values, and {found.source.name} {found.n_rows} rows")
+            own = value.iloc[found.rows] if hasattr(value, "iloc") else np.asarray(value)[found.rows]
+            beside[name] = own
+    return found.raw, beside
 
 
 def _places_in(raw: RawTable, table: Table) -> NDArray[np.intp]:

@@ -164,6 +164,8 @@ class RawTable:
         Groups of rows that figures are wanted for.
     decimal : {".", ","} or None
         The decimal sign that its numbers were written with; None where they were not written as text.
+    n_drawn_from : int or None
+        Rows of the table that these were drawn from at random; None where they are all.
     """
 
     source: str
@@ -178,6 +180,12 @@ class RawTable:
     file_codes: Ints | None = None
     by: Subgroups | None = None
     decimal: str | None = None
+    n_drawn_from: int | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows before any were drawn."""
+        return self.n_rows if self.n_drawn_from is None else self.n_drawn_from
 
     @property
     def names(self) -> list[str]:

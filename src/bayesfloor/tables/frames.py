@@ -58,6 +58,16 @@ def raw_of_frame(data: Any, target: Any = None) -> RawTable:
     return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, row_word="row")
 
 
+def raw_of_array(points: Any, name: str) -> RawTable:
+    """Return the columns of a matrix of numbers, called x0, x1 and so on."""
+    is_truth = points.dtype.kind == "b"
+    columns: list[Column] = [
+        NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j], np.float64), is_truth=is_truth)
+        for j in range(points.shape[1])
+    ]
+    return RawTable(name, columns, len(points), np.arange(len(points)), row_word="row")
+
+
 def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:
     name, kind = str(series.name), series.dtype
     if kind == narwhals.Boolean:

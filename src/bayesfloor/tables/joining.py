@@ -62,7 +62,7 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
     names = first.names
     for table in tables:
         table.columns = []
-    lengths = [table.n_rows for table in tables]
+    lengths, n_samples = [table.n_rows for table in tables], [table.n_samples for table in tables]
     columns = [_joined(name, [each.pop(name) for each in by_name], lengths) for name in names]
     notes = [f"{counted(len(tables))} files, one below the other: {listed_names([table.source for table in tables])}."]
     notes += dict.fromkeys(note for table in tables for note in table.notes)
@@ -77,7 +77,8 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
         list(dict.fromkeys(caution for table in tables for caution in table.cautions)),
         words.pop() if len(words) == 1 else "row",
         tuple(table.source for table in tables),
-        np.repeat(np.arange(len(tables)), [table.n_rows for table in tables]),
+        np.repeat(np.arange(len(tables)), lengths),
+        n_drawn_from=sum(n_samples) if any(table.n_drawn_from is not None for table in tables) else None,
     )
 
 
@@ -91,17 +92,17 @@ def names_of_text_in_some(tables: Sequence[RawTable]) -> list[str]:
     return [name for name, found in kinds.items() if found >= {TextColumn, NumberColumn}]
 
 
-def _check_alike(first: RawTable, other: RawTable) -> None:
-    known, found = set(first.names), set(other.names)
-    lacking = [name for name in first.names if name not in found]
-    extra = [name for name in other.names if name not in known]
-    if lacking or extra:
-        parts = []
-        if lacking:
-            parts.append(f"{other.source} lacks {listed_names(lacking)}")
-        if extra:
-            parts.append(f"{first.source} lacks {listed_names(extra)}")
+def check_alike(first: tuple[str, Sequence[str]], other: tuple[str, Sequence[str]]) -> None:
+    """Refuse two tables, each given by its name and those of its columns, that do not have the same columns."""
+    pairs = ((other, first), (first, other))
+    lacking = [(name, [each for each in wanted if each not in set(own)]) for (name, own), (_, wanted) in pairs]
+    parts = [f"{name} lacks {listed_names(columns)}" for name, columns in lacking if columns]
+    if parts:
         raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
+
+
+def _check_alike(first: RawTable, other: RawTable) -> None:
+    check_alike((first.source, first.names), (other.source, other.names))
     if first.target != other.target:
         raise ValueError(f"{first.source} names the target {first.target!r}, but {other.source} {other.target!r}")
 

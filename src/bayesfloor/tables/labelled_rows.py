@@ -83,7 +83,16 @@ class LabelledRows:
             feature_groups=preparation.feature_groups,
             column_names=preparation.column_names,
             preparation=preparation,
-            origin=Origin(raw.source, raw.lines, self.n_samples, raw.row_word, raw.files, raw.file_codes, kept or {}),
+            origin=Origin(
+                raw.source,
+                raw.lines,
+                self.n_samples,
+                raw.row_word,
+                raw.files,
+                raw.file_codes,
+                kept or {},
+                is_drawn=raw.n_drawn_from is not None,
+            ),
             notes=tuple(raw.notes),
             cautions=tuple(raw.cautions),
             columns=columns,
@@ -112,7 +121,7 @@ def labelled(
     -------
     LabelledRows
     """
-    n_samples = raw.n_rows
+    n_samples, n_rows = raw.n_samples, raw.n_rows
     wanted, groups, time = (
         None if name is None else find_column(raw, name) for name in (options.target, options.groups, options.time)
     )
@@ -138,7 +147,7 @@ def labelled(
         if name in options.drop:
             raise ValueError(f"{raw.source}: {name!r} is needed, and cannot be left out")
     raw, kept = _with_groups_and_time(raw, groups, time)
-    labels = labels if labels is None or len(kept) == n_samples else labels.take(kept)
+    labels = labels if labels is None or len(kept) == n_rows else labels.take(kept)
     reads_target = is_labelled and labels is None
     marks = without_missing_labels(raw, target) if reads_target and not options.keep_missing_as_class else {}
     task = choose_task(raw, target, options.task, strict=options.strict) if reads_target else "classification"

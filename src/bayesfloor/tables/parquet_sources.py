@@ -12,11 +12,10 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.limits import check_memory
-from bayesfloor.runtime.text import listed_names
 from bayesfloor.tables.binary_tables import COPIES_OF_TEXT, column_of, rows_of_groups, told_as, unpacked_sizes
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, as_text
-from bayesfloor.tables.joining import MISSING_KEY, join_tables, with_keys
+from bayesfloor.tables.joining import MISSING_KEY, check_alike, join_tables, with_keys
 from bayesfloor.tables.source_kinds import Part, Source, cut, gaps_of_polars
 from bayesfloor.tables.unpacking import check_n_columns
 
@@ -54,7 +53,7 @@ class ParquetSource(Source):
         if not self.columns:
             raise ValueError(f"{name} has no columns")
         for number in range(1, len(self.files)):
-            self._check_alike(number)
+            check_alike((self.names[0], self.columns), (self.names[number], self._columns(number)))
         self.n_rows = sum(map(sum, self.groups))
         self.n_bytes = 8 * self.n_rows * len(self.columns)
 
@@ -67,14 +66,6 @@ class ParquetSource(Source):
     def _columns(self, number: int) -> list[str]:
         own = self.schemas[number]
         return [*(key for key in self.keys[number] if key not in own), *own]
-
-    def _check_alike(self, number: int) -> None:
-        first, other = self.columns, self._columns(number)
-        lacking, extra = [each for each in first if each not in other], [each for each in other if each not in first]
-        if lacking or extra:
-            known = [(self.names[number], lacking), (self.names[0], extra)]
-            parts = [f"{name} lacks {listed_names(columns)}" for name, columns in known if columns]
-            raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
 
     @cached_property
     def _kinds(self) -> dict[str, str | None]:

@@ -142,7 +142,7 @@ def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_cl
     if n_missing == 0:
         labels = read_target(raw, target, preparation.task)
     raw.notes.append("The columns were made ready as those of the first table were.")
-    rows = LabelledRows(raw, labels, target, None, None, raw.n_rows)
+    rows = LabelledRows(raw, labels, target, None, None, raw.n_samples)
     return _assemble(rows, preparation, is_own=False)
 
 

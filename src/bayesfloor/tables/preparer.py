@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.numbers import check_numbers
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.tables.columns import NumberColumn, RawTable
-from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.arguments import at_hand
+from bayesfloor.tables.chunked import chunks_like, joined_rows
+from bayesfloor.tables.columns import RawTable
+from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
 from bayesfloor.tables.options import ReadOptions, as_names, kinds_given
 from bayesfloor.tables.prepare import make_table
 from bayesfloor.tables.readings import UnseenValues
@@ -96,8 +98,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            The columns.
+        X : data frame, lazy frame, Dask collection, path or array-like of shape (n_samples, n_features)
+            The columns; of what is too large for memory, those of rows drawn at random.
         y : array-like of shape (n_samples,), default=None
             The labels; categories with many values need them.
 
@@ -130,6 +132,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             drop=as_names(self.drop, "drop", X),
             kinds=kinds_given(X, categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
         )
+        given, (X, beside) = X, at_hand(X, y=y)
+        y = beside["y"]
         raw = self._columns_of(X, is_first=True)
         labels, kind = None, "unknown" if y is None else type_of_target(y)
         if kind in ("binary", "multiclass"):
@@ -139,15 +143,15 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             labels = number_labels(check_numbers(y, raw.n_rows), "y")
         table = make_table(raw, options, labels=labels, is_labelled=labels is not None)
         self.preparation_, self.columns_, self.notes_ = table.preparation, table.columns, table.notes
-        return table.X
+        return self.transform(given) if table.origin.is_drawn else table.X
 
     def transform(self, X: Any) -> Floats:
         """Make numbers of other rows.
 
         Parameters
         ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            The columns that `fit` saw, in any order; others are left out.
+        X : data frame, lazy frame, Dask collection, path or array-like of shape (n_samples, n_features)
+            The columns that `fit` saw, in any order; others are left out. What is not in memory is read chunk by chunk.
 
         Returns
         -------
@@ -160,7 +164,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         unseen = UnseenValues()
-        features = self.preparation_.apply(self._columns_of(X), unseen)
+        chunks = chunks_like(X, self.preparation_)
+        tables = [self._columns_of(X)] if chunks is None else chunks
+        features = joined_rows(self.preparation_.apply(table, unseen) for table in tables)
         if unseen.unread:
             warnings.warn(unseen.unread_note(), UserWarning, stacklevel=2)
         return features
@@ -189,13 +195,12 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _columns_of(self, X: Any, *, is_first: bool = False) -> RawTable:
         """Return the columns of a frame, or of an array, called x0, x1 and so on."""
-        if is_eager_frame(X):
-            raw = raw_of_frame(X)
+        if is_eager_frame(X) or isinstance(X, RawTable):
+            raw = X if isinstance(X, RawTable) else raw_of_frame(X)
             if is_first:
                 self.feature_names_in_, self.n_features_in_ = np.array(raw.names, dtype=object), len(raw.names)
             return raw
         points = validate_data(
             self, X, reset=is_first, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + is_first
         )
-        columns = [NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j])) for j in range(points.shape[1])]
-        return RawTable("the array", list(columns), len(points), np.arange(len(points)), row_word="row")
+        return raw_of_array(points, "the array")

@@ -13,6 +13,7 @@ from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, kinds_given
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import make_table, prepare_alike, transformed_table
+from bayesfloor.tables.sources import draw_rows, in_memory
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
@@ -58,7 +59,8 @@ def read_table(
     source : str, path-like, sequence of these, or data frame
         The file; ``"-"`` for stdin, ``"book.xlsx::sheet"`` for one sheet of a workbook, ``"data.sqlite::table"`` for
         one table of a database, or a folder of Parquet files. Several files need the same columns, in any order; their
-        rows follow each other. Or a pandas, polars or other eager data frame.
+        rows follow each other. Or a pandas, polars or other data frame, a lazy frame of polars, or a Dask data frame or
+        array.
     target : str, int or None, default=None
         The column of labels, by name or position. A number that a data frame has as the name of a column is a name.
         None takes the one that the file names (KEEL, NPZ, libsvm), or one that is called "target", "class" or the like,
@@ -104,7 +106,9 @@ def read_table(
     separator, decimal, encoding, header : optional
         How a text table is written, where detection errs: for example ``";"``, ``","``, ``"cp1252"``, ``False``.
     max_bytes : int, default=4 GiB
-        Larger files, and packed files that unpack to more, are refused.
+        Larger files, and packed files that unpack to more, are refused. With the default, rows of Parquet files and
+        text tables beyond it, or beyond 64 million values, are drawn at random: a million, fewer of more than 32
+        columns.
     preparation : Preparation or None, default=None
         Make this file ready as another was (`Table.preparation`); whatever else is said about columns is then taken
         from there, and the target may be missing.
@@ -167,23 +171,26 @@ def read_table(
     if preparation is not None:
         is_strict = not any(column.lenient for column in preparation.columns)
         options = ReadOptions(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
-    if is_eager_frame(source):
-        raw = raw_of_frame(source, -1 if options.target is None else options.target)
+    of_columns: dict[str, Any] = {
+        "categorical": [name for name, kind in options.kinds.items() if kind != "number"],
+        "dropped": tuple(name for name in options.drop if name != by),
+        "strays": "refuse" if is_strict else "text",
+        "decimals": {} if preparation is None else decimal_signs(preparation),
+    }
+    how = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
+    of_frame = -1 if options.target is None else options.target
+    drawn = None
+    if preparation is not None:
+        source = in_memory(source)  # a file that is made ready as another was is used as a whole, or refused
+    elif max_bytes >= UNPACKED_LIMIT:
+        drawn = draw_rows(source, target=of_frame, how=how, **of_columns)
+    if drawn is not None:
+        raw = drawn.raw
+    elif is_eager_frame(source):
+        raw = raw_of_frame(source, of_frame)
     else:
-        raw = read_raw(
-            source,
-            max_bytes,
-            target=options.target,
-            categorical=[name for name, kind in options.kinds.items() if kind != "number"],
-            dropped=tuple(name for name in options.drop if name != by),
-            strays="refuse" if is_strict else "text",
-            separator=separator,
-            decimal=decimal,
-            decimals={} if preparation is None else decimal_signs(preparation),
-            encoding=encoding,
-            header=header,
-            progress=reporter(progress),
-        )
+        told = reporter(progress)
+        raw = read_raw(source, max_bytes, target=options.target, progress=told, **of_columns, **how)
     if by is not None:
         raw.by = subgroups_by(raw, by)
     if preparation is not None:

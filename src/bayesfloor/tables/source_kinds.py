@@ -13,8 +13,8 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import column_texts, with_text_names
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, as_text
-from bayesfloor.tables.frames import raw_of_frame
+from bayesfloor.tables.columns import Column, RawTable, as_text
+from bayesfloor.tables.frames import raw_of_array, raw_of_frame
 from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.unpacking import check_n_columns
 
@@ -50,6 +50,11 @@ class Part:
         if len(kept) == len(self):
             return self
         rows = self.rows.iloc[kept] if hasattr(self.rows, "iloc") else self.rows[kept]
+        if hasattr(rows, "with_columns"):
+            import polars
+
+            # text of polars points into the memory of all rows that it was read with; new text does not
+            rows = rows.with_columns(polars.col(polars.String) + polars.lit(""))
         return replace(self, rows=rows, lines=None if self.lines is None else self.lines[kept])
 
 
@@ -320,11 +325,7 @@ class DaskArraySource(Source):
         target: str | None = None,
     ) -> RawTable:
         """Make columns of a part, called x0, x1 and so on."""
-        columns: list[Column] = [
-            NumberColumn(name, np.ascontiguousarray(part.rows[:, j], np.float64), is_truth=part.rows.dtype.kind == "b")
-            for j, name in enumerate(self.columns)
-        ]
-        return RawTable(self.name, columns, len(part), np.arange(len(part)), row_word="row")
+        return raw_of_array(part.rows, self.name)
 
     def joined(self, parts: Sequence[Part], *, target: Any = None, **text_options: Any) -> RawTable:
         """Make one table of parts."""

@@ -15,21 +15,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.sampling import LEARNED_ROWS, LEARNED_VALUES
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import is_collection
 from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
+from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import RawTable, TextColumn, as_text
 from bayesfloor.tables.formats import detect_format, split_source
 from bayesfloor.tables.joining import find_parts, keys_of
 from bayesfloor.tables.parquet_sources import ParquetSource
 from bayesfloor.tables.source_kinds import DaskArraySource, DaskFrameSource, LazyFrameSource, Part, Source
 from bayesfloor.tables.text_sources import TextSource
-from bayesfloor.tables.unpacking import STDIN, Contents, open_contents
+from bayesfloor.tables.unpacking import MOST_ROWS, STDIN, UNPACKED_LIMIT, Contents, open_contents
 
-__all__ = ["Sampled", "Source", "keys_of_rows", "sample_of", "source_of"]
+__all__ = ["Sampled", "Source", "draw_rows", "in_memory", "keys_of_rows", "sample_of", "source_of"]
 
 #: Bytes of the largest folder of Parquet files; none is too large to be read chunk by chunk.
 _ANY_SIZE = 2**63
+#: Values of a table, rows times columns, that is used as a whole; of a larger one rows are drawn.
+FITTING_VALUES = LEARNED_VALUES
+#: Values of the rows that are drawn: a million rows of up to 32 columns, as many as models are trained on.
+DRAWN_VALUES = 32_000_000
+#: Columns that a row counts for at the least, so that no more rows are drawn than are used.
+_FEWEST = 32
 #: A sample in the making may be larger than the sample by this share, so that it is made smaller now and then only.
 _SPARE = 0.25
 #: Different values of a target that are counted; more are those of a number.
@@ -220,6 +228,54 @@ def sample_of(source: Source, n_rows: int, seed: int = 0, *, target: Any = None,
     rows = np.concatenate(drawn.rows)
     of_target = None if counts is None else dict(counts)
     return Sampled(source, tuple(drawn.parts), rows, first, gaps, of_target, target, text_options)
+
+
+def draw_rows(
+    X: Any, *, target: Any = None, how: Mapping[str, Any] | None = None, **text_options: Any
+) -> Sampled | None:
+    """Draw as many rows as any function uses, where X is not in memory and is too large to be read as a whole.
+
+    Parameters
+    ----------
+    X : object
+        What a caller passes as X.
+    target : str, int or None
+        The column of labels.
+    how, **text_options
+        As for `source_of` and `sample_of`.
+
+    Returns
+    -------
+    Sampled or None
+        All rows of a lazy frame or a Dask collection that is small enough. None for what is in memory, and for files
+        that can be read as a whole.
+    """
+    source = source_of(X, **(how or {}))
+    if source is None or (isinstance(source, ParquetSource | TextSource) and _fits(source)):
+        return None
+    n_columns = len(source.columns)
+    is_known = source.n_rows is not None and _fits(source)
+    n_rows = FITTING_VALUES // n_columns if is_known else max(LEARNED_ROWS, DRAWN_VALUES // max(n_columns, _FEWEST))
+    found = sample_of(source, n_rows, 0, target=target, **text_options)
+    if found.is_sampled:
+        used, given = counted(len(found.rows)), counted(found.n_rows)
+        found.raw.n_drawn_from = found.n_rows
+        found.raw.notes.append(f"{used} of {given} rows are used, drawn at random: {source.name} is too large for all.")
+    return found
+
+
+def in_memory(X: Any) -> Any:
+    """Return a lazy frame or a Dask collection as a data frame or an array of all its rows, anything else unchanged."""
+    source = None if isinstance(X, str | os.PathLike | list | tuple) else source_of(X)
+    return X if source is None else source.frame(list(source.parts()))
+
+
+def _fits(source: Source) -> bool:
+    """Tell whether all rows of a source can be in memory."""
+    if isinstance(source, TextSource) and source.n_bytes <= 2 * FITTING_VALUES:  # a value has a separator behind it
+        return True
+    n_rows = source.n_expected() if isinstance(source, TextSource) else source.n_rows or 0
+    return n_rows * len(source.columns) <= FITTING_VALUES and n_rows <= MOST_ROWS and source.n_bytes <= UNPACKED_LIMIT
 
 
 class _LowestKeys:

@@ -133,7 +133,7 @@ class RowReader:
 
     def parts(self, n_columns: int, first_line: int) -> Iterator[Rows]:
         """Yield the rows below the header, some thousands at a time."""
-        is_large = self.contents.size > FAST_BYTES and self.dialect.separator in SEPARATORS
+        is_large = self.contents.expected_size > FAST_BYTES and self.dialect.separator in SEPARATORS
         for text, is_last in self._pieces(*self._header_ends):
             frame = split_plain_text(text, self.dialect.separator, n_columns) if is_large else None
             if frame is not None:
@@ -158,7 +158,7 @@ class RowReader:
         """Guess how many rows there are from the first lines; a few too many, but no more than the bytes allow."""
         head = self.contents.head
         lines_per_byte = (head.count(b"\n") + 1) / max(len(head), 1)
-        return int(self.contents.size * min(1.05 * lines_per_byte, 0.5 / n_columns))
+        return int(self.contents.expected_size * min(1.05 * lines_per_byte, 0.5 / n_columns))
 
     def _pieces(self, n_skipped: int, n_blank: int = 0) -> Iterator[tuple[str, bool]]:
         """Yield the text piece by piece, each up to the end of a line, and whether it is the last."""

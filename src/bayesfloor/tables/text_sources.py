@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.text import listed_names
 from bayesfloor.tables.binary_tables import text_codes
 from bayesfloor.tables.columns import Column, RawTable, text_column
-from bayesfloor.tables.joining import join_tables, names_of_text_in_some
+from bayesfloor.tables.joining import check_alike, join_tables, names_of_text_in_some
 from bayesfloor.tables.source_kinds import Part, Source, gaps_of_polars
 from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.text_rows import HeldRows, Rows
@@ -31,21 +31,24 @@ class TextSource(Source):
     """
 
     def __init__(self, files: Sequence[Contents], **how: Any):
-        self.files = list(files)
-        self.tables: list[TextTable] = [open_text_table(contents, **how) for contents in files]
-        first = self.tables[0]
+        self.files, self.how = list(files), how
         more = len(self.files) - 1
-        self.name = f"{first.reader.name} and {more} more" if more else first.reader.name
-        self.columns = first.names
-        for other in self.tables[1:]:
-            lacking = [name for name in first.names if name not in other.names]
-            extra = [name for name in other.names if name not in first.names]
-            if lacking or extra:
-                known = [(other.reader.name, lacking), (first.reader.name, extra)]
-                parts = [f"{name} lacks {listed_names(columns)}" for name, columns in known if columns]
-                raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
-        # a packed file is about as large as the numbers in it, since most are written with more digits than they tell
-        self.n_bytes = sum(contents.size * (1 if contents.packer is None else 4) for contents in files)
+        self.name = f"{files[0].name} and {more} more" if more else files[0].name
+        self.n_bytes = sum(contents.expected_size for contents in files)
+
+    @cached_property
+    def tables(self) -> list[TextTable]:
+        """How each file is written, found when it is first needed."""
+        found = [open_text_table(contents, **self.how) for contents in self.files]
+        first = found[0]
+        for other in found[1:]:
+            check_alike((first.reader.name, first.names), (other.reader.name, other.names))
+        return found
+
+    @cached_property
+    def columns(self) -> list[str]:  # type: ignore[override]
+        """Names of the columns."""
+        return self.tables[0].names
 
     def n_expected(self) -> int:
         """Guess the number of rows from the first lines of each file."""
@@ -59,10 +62,11 @@ class TextSource(Source):
                 held.append(Part(_frame_of(rows, len(self.columns)), rows.lines, number))
                 n_held += len(rows.lines)
                 while n_held >= self.chunk_rows:
-                    whole = _one(held)
-                    yield whole.take(np.arange(self.chunk_rows))
-                    held = [whole.take(np.arange(self.chunk_rows, n_held))]
-                    n_held -= self.chunk_rows
+                    whole, n_rows = _one(held), self.chunk_rows
+                    assert whole.lines is not None
+                    yield Part(whole.rows[:n_rows], whole.lines[:n_rows], number)
+                    held = [Part(whole.rows[n_rows:], whole.lines[n_rows:], number)]
+                    n_held -= n_rows
             if n_held:
                 yield _one(held)
 
@@ -82,7 +86,7 @@ class TextSource(Source):
         table = self.tables[part.file]
         assert part.lines is not None
         held = HeldRows(table.reader.name, table.reader.dialect, [Rows(part.rows, part.lines)])
-        found = replace(table, reader=held).read(strays="text", **how)
+        found = replace(table, reader=held).read(**{"strays": "text", **how})
         found.notes[:0] = self.files[part.file].notes
         if part.file:
             place = {name: number for number, name in enumerate(self.columns)}

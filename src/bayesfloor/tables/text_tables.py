@@ -126,7 +126,7 @@ def open_text_table(
         with contents.open() as stream:
             encoding, reason = detect_encoding(stream, name)
     try:
-        lines = sample_rows(contents.head, encoding, is_cut=contents.size > HEAD_BYTES)
+        lines = sample_rows(contents.head, encoding, is_cut=contents.expected_size > HEAD_BYTES)
     except LookupError as error:
         raise ValueError(f"there is no encoding {encoding!r}") from error
     dialect = detect_dialect(lines, separator=separator, decimal=decimal, header=header)

@@ -154,6 +154,16 @@ class Contents:
         """The number of bytes; as they lie on disk where they are unpacked while they are read."""
         return self.path.stat().st_size if self.path is not None else len(self.data)
 
+    @cached_property
+    def expected_size(self) -> int:
+        """About how many bytes there are once they are unpacked, by how far the first ones were packed."""
+        if self.packer is None:
+            return self.size
+        with self.open() as stream:
+            n_first = len(stream.read(HEAD_BYTES))
+            n_packed = cast("_PackedStream", stream).packed.tell()
+        return max(self.size, self.size * n_first // max(n_packed, 1))
+
     def open(self) -> IO[bytes]:
         """Open the bytes for reading."""
         if self.held is not None:

@@ -25,12 +25,13 @@ from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.column_evidence import profile_columns
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, RawTable, TextColumn, text_column
 from bayesfloor.tables.formats import read_raw
-from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
 from bayesfloor.tables.joining import join_tables, names_of_text_in_some
 from bayesfloor.tables.labelled_rows import group_numbers, labelled, row_keys, subgroups_by
 from bayesfloor.tables.options import ReadOptions, as_names
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.profiles import ColumnProfile, words_of
+from bayesfloor.tables.sources import draw_rows
 from bayesfloor.tables.targets import Labels, find_column
 
 #: Rows that are compared at the most, of both tables together, where the caller does not say.
@@ -150,7 +151,7 @@ def two_tables(
         labelled_rows=labelled_rows,
         groups=None if group_codes is None else np.unique(group_codes[order], return_inverse=True)[1],
         by=None if by_rows is None else by_rows.take(order),
-        n_samples=raw.n_rows,
+        n_samples=raw.n_samples,
     )
 
 
@@ -184,6 +185,10 @@ def _raw(given: Any, name: str, how: dict[str, Any]) -> RawTable:
     """Return the columns of a file, a data frame or an array."""
     if isinstance(given, Table):
         raise TypeError(f"{name} is a Table, which was made ready by itself; give the file or the data frame instead")
+    if (drawn := draw_rows(given, **how)) is not None:
+        if drawn.is_sampled or drawn.frame is None:
+            return drawn.raw
+        given = drawn.frame
     if isinstance(given, str | os.PathLike):
         return read_raw(given, **how)
     if is_eager_frame(given):
@@ -194,9 +199,7 @@ def _raw(given: Any, name: str, how: dict[str, Any]) -> RawTable:
                          f"{points.shape} and type {points.dtype}")  # fmt: skip
     if not all(points.shape):
         raise ValueError(f"{name} has {points.shape[0]} rows and {points.shape[1]} columns")
-    values = points.astype(np.float64)
-    columns: list[Column] = [NumberColumn(f"x{j}", np.ascontiguousarray(values[:, j])) for j in range(values.shape[1])]
-    return RawTable(name, columns, len(values), np.arange(len(values)), row_word="row")
+    return raw_of_array(points.astype(np.float64), name)
 
 
 def _column_of(name: str, given: Any, raw: RawTable, parameter: str) -> Column:

@@ -42,18 +42,18 @@ def find_in_learned(
 ) -> Iterator[Finding]:
     """List what was found, in the order of the codes; `codes` are those of the rows that were used."""
     n_rows, counts = len(codes), problem.class_counts
-    if n_rows < len(problem.X):
+    if n_rows < problem.n_samples and problem.stored is None:
         kept = [
             f"{n_used} of {counts[k]} of {shown(problem.classes[k])}"
             for k, n_used in enumerate(np.bincount(codes, minlength=len(counts)).tolist())
             if n_used > n_rows * counts[k] / len(problem.X) + 2
         ]
-        share = "as large a share of each class"
+        share = "as large a share of each class" if problem.n_drawn_from is None else "drawn at random"
         if kept:
             share += f", but more of the rare ones, which count less for it: {listed(kept)}"
         yield Finding(
             "BF021",
-            f"The figures come from {n_rows} of {len(problem.X)} rows, {share}.",
+            f"The figures come from {n_rows} of {problem.n_samples} rows, {share}.",
             "Raise max_rows to use more.",
         )
     few = np.flatnonzero(counts < n_folds)

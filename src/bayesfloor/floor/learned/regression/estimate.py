@@ -225,7 +225,7 @@ def _conclude(
     started: float,
 ) -> RegressionFloor:
     """Make figures, the noise profile and findings of what was learned."""
-    n_samples = problem.n_samples
+    n_samples = len(problem.y) if problem.stored is None else problem.n_samples
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time, stack=learned.stack_signs())
     metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
@@ -245,7 +245,7 @@ def _conclude(
         predicted=predicted,
         weights=learned.weights(),
         y_summary=target,
-        n_samples=n_samples,
+        n_samples=problem.n_samples,
         n_rows=learned.n_rows,
         n_features=problem.X.shape[1],
         feature_names=None if names is None else tuple(map(str, names)),

@@ -72,7 +72,7 @@ def find_in_numbers(
     y: Floats,
 ) -> Iterator[Finding]:
     """List what was found, in the order of the codes; `y` are the targets of all rows given."""
-    n_used, n_given = len(learned.plan.rows), len(y)
+    n_used, n_given = len(learned.plan.rows), learned.problem.n_drawn_from or len(y)
     by_size, sizes = summary.by_size, learned.sizes
     if n_used < n_given and not any(finding.code == "BF037" for finding in learned.plan.findings):
         yield Finding(

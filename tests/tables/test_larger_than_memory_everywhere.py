@@ -1,0 +1,229 @@
+"""Functions and estimators take tables that are not in memory, to the answer for a data frame of the same values."""
+
+import warnings
+
+import dask.array
+import dask.dataframe
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from bayesfloor import (
+    LandmarkClassifier,
+    LandmarkRegressor,
+    StackedClassifier,
+    StackedRegressor,
+    TablePreparer,
+    difficulty_report,
+    drift,
+    learned_floor,
+    read_table,
+    regression_floor,
+)
+from bayesfloor.tables import source_kinds, sources
+
+N_ROWS = 400
+QUICK = {"learners": ["gaussian"]}
+
+
+def numbers():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(N_ROWS, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=N_ROWS) > 0).astype(int)
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
+
+
+def mixed():
+    """Text, gaps and a group beside numbers."""
+    rng = np.random.default_rng(2)
+    frame = numbers()
+    frame["kind"] = np.array(["red", "green", "blue"])[rng.integers(0, 3, N_ROWS)]
+    frame.loc[rng.random(N_ROWS) < 0.1, "b"] = np.nan
+    frame["site"] = rng.integers(0, 40, N_ROWS)
+    frame["z"] = frame["a"] * 2 + rng.normal(size=N_ROWS)
+    return frame
+
+
+def in_every_form(frame, folder):
+    """Return a frame in each form that is not in memory, by name."""
+    parts = folder / "parts"
+    parts.mkdir()
+    for number, first in enumerate(range(0, len(frame), 150)):
+        pl.from_pandas(frame[first : first + 150]).write_parquet(parts / f"{number}.parquet")
+    pl.from_pandas(frame).write_csv(folder / "table.csv")
+    return {
+        "folder": parts,
+        "csv": folder / "table.csv",
+        "lazy": pl.from_pandas(frame).lazy(),
+        "dask": dask.dataframe.from_pandas(frame, npartitions=3),
+    }
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """Have 100 rows be too many for memory."""
+    monkeypatch.setattr(sources, "FITTING_VALUES", 100)
+    monkeypatch.setattr(sources, "DRAWN_VALUES", 3200)
+    monkeypatch.setattr(sources, "LEARNED_ROWS", 100)
+    monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 64)
+
+
+def test_read_table(tmp_path):
+    expected = read_table(mixed(), target="y", groups="site", drop="z")
+    for name, given in in_every_form(mixed(), tmp_path).items():
+        table = read_table(given, target="y", groups="site", drop="z")
+        np.testing.assert_allclose(table.X, expected.X, rtol=1e-12, atol=1e-12, err_msg=name)
+        assert table.feature_names == expected.feature_names
+        assert list(map(str, table.y)) == list(map(str, expected.y))
+        assert not table.origin.is_drawn
+
+
+def test_floors(tmp_path, few_learners):
+    expected = learned_floor(numbers(), "y", **QUICK)
+    of_numbers = regression_floor(mixed().drop(columns=["y"]), "z", groups="site", learners=["linear"])
+    forms = in_every_form(numbers(), tmp_path)
+    (tmp_path / "mixed").mkdir()
+    others = in_every_form(mixed().drop(columns=["y"]), tmp_path / "mixed")
+    for name in forms:
+        assert learned_floor(forms[name], "y", **QUICK).estimate == pytest.approx(expected.estimate), name
+        found = regression_floor(others[name], "z", groups="site", learners=["linear"])
+        assert found.estimate == pytest.approx(of_numbers.estimate), name
+
+
+def test_a_dask_array_with_its_labels(few_learners):
+    frame = numbers()
+    X, y = frame[["a", "b", "c"]].to_numpy(), frame["y"].to_numpy()
+    expected = learned_floor(X, y, **QUICK)
+    chunked = dask.array.from_array(X, chunks=(90, 2))
+    for labels in (y, dask.array.from_array(y, chunks=130), dask.dataframe.from_pandas(frame, npartitions=2)["y"]):
+        assert learned_floor(chunked, labels, **QUICK).estimate == expected.estimate
+
+
+def test_rows_are_drawn_where_there_are_too_many(tmp_path, few_rows, few_learners):
+    estimates = {}
+    for name, given in in_every_form(mixed(), tmp_path).items():
+        floor, model = learned_floor(given, "y", by="kind", **QUICK, return_model=True)
+        assert (floor.n_samples, floor.n_rows) == (N_ROWS, 100), name
+        assert floor.findings[0].sentence == "The figures come from 100 of 400 rows, drawn at random.", name
+        assert floor.subgroups is not None
+        estimates[name] = floor.estimate
+        assert model.predict(given).shape == (N_ROWS,)
+        table = read_table(given, target="y")
+        assert (len(table.X), table.n_samples, table.origin.is_drawn) == (100, N_ROWS, True)
+        assert any("100 of 400 rows are used, drawn at random" in note for note in table.notes)
+    assert len({round(value, 9) for value in estimates.values()}) == 1, estimates
+    found = regression_floor(tmp_path / "parts", "z", learners=["linear"])
+    assert (found.n_samples, found.n_rows) == (N_ROWS, 100)
+
+
+def test_values_beside_rows_that_were_drawn(few_rows):
+    frame = numbers()
+    X = dask.array.from_array(frame[["a", "b", "c"]].to_numpy(), chunks=100)
+    y = frame["y"]
+    weight = np.ones(N_ROWS)
+    rows = sources.sample_of(sources.source_of(X), 100).rows
+    floor = learned_floor(X, y, sample_weight=weight, **QUICK)
+    assert floor.n_samples == N_ROWS
+    as_table = frame.iloc[rows].rename(columns={"a": "x0", "b": "x1", "c": "x2"})
+    expected = learned_floor(as_table, "y", **QUICK)
+    assert floor.reached == pytest.approx(expected.reached)
+    with pytest.raises(ValueError, match="y has 399 values, and the Dask array 400 rows"):
+        learned_floor(X, y[1:], **QUICK)
+
+
+@pytest.mark.parametrize("name", ["folder", "csv", "lazy", "dask"])
+def test_estimators(tmp_path, name, few_learners):
+    frame = numbers()
+    form = in_every_form(frame, tmp_path)[name]
+    X, y = frame[["a", "b", "c"]], frame["y"]
+    expected = LandmarkClassifier(effort="fast").fit(X, y).predict_proba(X)
+    found = LandmarkClassifier(effort="fast").fit(form, "y").predict_proba(form)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    expected = StackedClassifier(**QUICK).fit(frame, "y").predict_proba(frame)  # a column is named: this is a table
+    np.testing.assert_allclose(StackedClassifier(**QUICK).fit(form, "y").predict_proba(form), expected, atol=1e-5)
+    frame = X.assign(t=X["a"] + y)
+    form = in_every_form(frame, _made(tmp_path / "numbers"))[name]
+    expected = LandmarkRegressor(effort="fast").fit(X, frame["t"]).predict(X)
+    np.testing.assert_allclose(LandmarkRegressor(effort="fast").fit(form, "t").predict(form), expected, atol=1e-4)
+    linear = StackedRegressor(learners=["linear"])
+    expected = linear.fit(frame, "t").predict(frame)
+    np.testing.assert_allclose(linear.fit(form, "t").predict(form), expected, atol=1e-4)
+
+
+def _made(folder):
+    folder.mkdir()
+    return folder
+
+
+def test_estimators_fitted_to_rows_that_were_drawn(tmp_path, few_rows, few_learners):
+    frame = numbers()
+    X = frame[["a", "b", "c"]]
+    form = in_every_form(frame.assign(w=1.0), tmp_path)["folder"]
+    with pytest.warns(UserWarning, match="fitted to 100 of 400 rows, drawn at random"):
+        model = LandmarkClassifier(effort="fast").fit(form, "y", sample_weight="w")
+    assert (model.predict(X) == frame["y"]).mean() > 0.7
+    np.testing.assert_array_equal(model.predict(form), model.predict(X))
+    chunked = dask.array.from_array(X.to_numpy(), chunks=70)
+    stack = StackedClassifier(**QUICK).fit(chunked, frame["y"])
+    np.testing.assert_allclose(stack.predict_proba(chunked), stack.predict_proba(X.to_numpy()))
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_preparer(tmp_path, request, is_drawn):
+    frame = mixed().drop(columns=["y"])
+    if is_drawn:
+        request.getfixturevalue("few_rows")
+    for name, given in in_every_form(frame, tmp_path).items():
+        preparer = TablePreparer()
+        X = preparer.fit_transform(given)
+        assert X.shape[0] == N_ROWS, name
+        np.testing.assert_allclose(preparer.transform(given), preparer.transform(frame), atol=1e-12, err_msg=name)
+        if not is_drawn:
+            np.testing.assert_allclose(X, TablePreparer().fit_transform(frame), atol=1e-12, err_msg=name)
+
+
+def test_drift(tmp_path):
+    old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 1)
+    expected = drift(old, new)
+    forms = in_every_form(old, tmp_path), in_every_form(new, _made(tmp_path / "new"))
+    for name in forms[0]:
+        assert drift(forms[0][name], forms[1][name]).p_value == pytest.approx(expected.p_value), name
+
+
+def test_drift_of_rows_that_were_drawn(tmp_path, few_rows):
+    old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 2)
+    forms = in_every_form(old, tmp_path), in_every_form(new, _made(tmp_path / "new"))
+    for name in forms[0]:
+        found = drift(forms[0][name], forms[1][name])
+        assert found.n_samples == 2 * N_ROWS, name
+        assert found.p_value < 0.05, name
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_report(tmp_path, request, is_drawn, coarse_curves, few_learners):
+    if is_drawn:
+        request.getfixturevalue("few_rows")
+    errors = set()
+    for name, given in in_every_form(numbers(), tmp_path).items():
+        report = difficulty_report(given, "y")
+        data = report.summary["data"]
+        assert (data["n_samples"], data["n_rows"]) == (N_ROWS, 100 if is_drawn else N_ROWS), name
+        errors.add(round(report.learned.reached, 3))
+    assert len(errors) == 1
+
+
+def test_nonsense_is_refused():
+    empty = dask.dataframe.from_pandas(numbers()[:0], npartitions=1)
+    with pytest.raises(ValueError, match="the Dask data frame has no rows"):
+        learned_floor(empty, "y")
+    with pytest.raises(ValueError, match="the lazy frame has no rows"):
+        learned_floor(pl.from_pandas(numbers()[:0]).lazy(), "y")
+    with pytest.raises(ValueError, match="two dimensions"):
+        learned_floor(dask.array.zeros((2, 2, 2)), [0, 1])
+    with pytest.raises(ValueError, match="no such column|no column"):
+        learned_floor(pl.from_pandas(numbers()).lazy(), "nothing")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unknown = dask.dataframe.from_pandas(numbers(), npartitions=3).clear_divisions()
+        assert learned_floor(unknown, "y", **QUICK).n_samples == N_ROWS
