@@ -11,7 +11,7 @@ from bayesfloor.data import row_parts
 from bayesfloor.data.row_parts import PartWriter, RowPart
 from bayesfloor.learn import boosting_by_parts
 from bayesfloor.learn.boosting_by_parts import boost_parts, boosted_target, sums_of_leaves
-from bayesfloor.learn.by_parts import LEARNERS, merged_nearest, nearest_of_part, predict_by_parts
+from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.cluster import cluster_of
@@ -171,15 +171,17 @@ def test_nearest_rows_of_parts_are_those_of_all_rows():
     assert_array_equal(merged.points, points[rows])
 
 
+def predictions(pool, tested, train, sets):
+    learners = PartLearners(pool, tested, train, IS_CATEGORY, 0)
+    return [learners.predict(own) for own in sets]
+
+
 @pytest.mark.parametrize("n_classes", [0, 2])
 def test_predictions_are_the_same_for_any_number_of_threads(n_classes):
     parts, _ = stored(n_classes=n_classes)
     points, bins, y = drawn(60, n_classes, seed=5)
     tested, sets = RowPart(points, bins, y), [(0, 1, 2, 3), (0, 1), (2,)]
-    one, two = (
-        predict_by_parts(PartPool(parts, WorkerPool(n)), tested, like(parts, n_classes), IS_CATEGORY, sets, 0)
-        for n in (1, 2)
-    )
+    one, two = (predictions(PartPool(parts, WorkerPool(n)), tested, like(parts, n_classes), sets) for n in (1, 2))
     for first, second in zip(one, two, strict=True):
         assert first.keys() == set(LEARNERS)
         for name in LEARNERS:
@@ -191,7 +193,7 @@ def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client):
     parts, _ = stored()
     points, bins, y = drawn(60, 2, seed=5)
     tested, sets = RowPart(points, bins, y), [(0, 1, 2, 3), (1,)]
-    expected = predict_by_parts(PartPool(parts, WorkerPool(1)), tested, like(parts, 2), IS_CATEGORY, sets, 0)
+    expected = predictions(PartPool(parts, WorkerPool(1)), tested, like(parts, 2), sets)
     cluster = cluster_of(client)
     calls = []
 
@@ -202,7 +204,7 @@ def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client):
                 client.run(_die, workers=[next(iter(client.scheduler_info()["workers"]))], on_error="ignore")
             return super().run(work, numbers, *shared)
 
-    found = predict_by_parts(Deadly(parts, WorkerPool(1), cluster), tested, like(parts, 2), IS_CATEGORY, sets, 0)
+    found = predictions(Deadly(parts, WorkerPool(1), cluster), tested, like(parts, 2), sets)
     assert len(calls) > 14
     for own, other in zip(found, expected, strict=True):
         for name in LEARNERS:

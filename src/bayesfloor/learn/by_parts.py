@@ -10,9 +10,9 @@ Four quarters of the parts are training sets of their own, their halves and the 
 quarter serve all three, and boosting is trained for each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from bayesfloor.data.row_parts import RowPart
 from bayesfloor.learn.boosting import MOST_LEVELS, bins_by, cuts_of
 from bayesfloor.learn.boosting_by_parts import boost_parts, boosted_target
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.linear_cost import LOCAL_ROWS, LOOKED_AT, N_NEIGHBORS, grow_deep, near_names
+from bayesfloor.learn.linear_cost import LOCAL_ROWS, LOOKED_AT, grow_deep, near_names
 from bayesfloor.learn.nearest import LOCAL_SAMPLE, local_ridge, mean_of_nearest, nearest_rows
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Directions, Scaling, Singles, Train
@@ -122,16 +122,8 @@ class Nearest(NamedTuple):
     points: Singles
 
 
-def predict_by_parts(
-    pool: PartPool,
-    tested: RowPart,
-    like: Train,
-    is_category: Bools,
-    sets: Sequence[Sequence[int]],
-    seed: int,
-    wanted: Sequence[str] = LEARNERS,
-) -> list[dict[str, Floats]]:
-    """Train learners on sets of quarters of the parts, and predict the tested rows.
+class PartLearners:
+    """Learners that are trained on quarters of the parts, and predict the tested rows.
 
     Parameters
     ----------
@@ -143,55 +135,57 @@ def predict_by_parts(
         A sample of the rows to learn from; of it, targets and their mean are used.
     is_category : ndarray of shape (n_columns,)
         Which columns of bins hold codes.
-    sets : sequence of sequence of int
-        The quarters in each training set.
     seed : int
         Seeds what is drawn at random.
-    wanted : sequence of str
-        The learners.
-
-    Returns
-    -------
-    list of dict of str to ndarray
-        The predictions of each training set.
     """
-    n_parts = len(pool.parts)
-    quarters = sorted({quarter for of_set in sets for quarter in of_set})
-    of_quarter = {quarter: [n for n in range(n_parts) if n % 4 == quarter] for quarter in quarters}
-    found: list[dict[str, Floats]] = [{} for _ in sets]
-    n_rows = {quarter: sum(pool.parts[n].n_rows for n in numbers) for quarter, numbers in of_quarter.items()}
-    if "deep trees" in wanted:
-        n_trees = -(-N_TREES // n_parts)
-        work = partial(deep_trees_of_part, n_classes=like.n_classes, n_trees=n_trees, seed=seed)
-        of_parts = {
-            quarter: pool.merged(work, numbers, np.add, tested.bins) / len(numbers)
-            for quarter, numbers in of_quarter.items()
-        }
-        for place, own in enumerate(sets):
-            found[place]["deep trees"] = np.mean([of_parts[quarter] for quarter in own], axis=0)
-        pool.pool.advance(1)
-    near = [name for name in (*MEANS, *RIDGES) if name in wanted]
-    if near:
-        k = LOCAL_ROWS if any(name in RIDGES for name in near) else max(N_NEIGHBORS)
-        nearest = {
-            q: pool.merged(nearest_of_part, numbers, merged_nearest, tested.points, k)
-            for q, numbers in of_quarter.items()
-        }
-        some = pool.parts[0].read()
-        for place, own in enumerate(sets):
-            of_set = nearest[own[0]]
-            for quarter in own[1:]:
-                of_set = merged_nearest(of_set, nearest[quarter])
-            found[place] |= _near_predictions(of_set, some, tested, like, near)
-        pool.pool.advance(1)
-    if "boosting" in wanted:
-        target = boosted_target(like.prior, like.n_classes)
-        for place, own in enumerate(sets):
-            numbers = sorted(n for quarter in own for n in of_quarter[quarter])
-            boosted = boost_parts(pool, numbers, target, is_category, tested.bins, seed)
-            found[place]["boosting"] = like.within(boosted, 0.0)
-            pool.pool.advance(sum(n_rows[quarter] for quarter in own) // 1000)
-    return found
+
+    def __init__(self, pool: PartPool, tested: RowPart, like: Train, is_category: Bools, seed: int) -> None:
+        self.pool, self.tested, self.like = pool, tested, like
+        self.is_category, self.seed = is_category, seed
+        self._trees: dict[int, Floats] = {}
+        self._nearest: dict[int, Nearest] = {}
+
+    def numbers(self, quarters: Sequence[int]) -> list[int]:
+        """Return the parts of some quarters."""
+        return [number for number in range(len(self.pool.parts)) if number % 4 in quarters]
+
+    def n_rows(self, quarters: Sequence[int]) -> int:
+        """Return the rows of some quarters."""
+        return sum(self.pool.parts[number].n_rows for number in self.numbers(quarters))
+
+    def predict(self, quarters: Sequence[int], wanted: Collection[str] = LEARNERS) -> dict[str, Floats]:
+        """Train learners on some quarters, and return what they predict."""
+        found: dict[str, Floats] = {}
+        if "deep trees" in wanted:
+            found["deep trees"] = np.mean([self._trees_of(quarter) for quarter in quarters], axis=0)
+        near = [name for name in (*MEANS, *RIDGES) if name in wanted]
+        if near:
+            nearest = reduce(merged_nearest, map(self._nearest_of, quarters))
+            found |= _near_predictions(nearest, self.pool.parts[0].read(), self.tested, self.like, near)
+        if "boosting" in wanted:
+            target = boosted_target(self.like.prior, self.like.n_classes)
+            numbers = self.numbers(quarters)
+            boosted = boost_parts(self.pool, numbers, target, self.is_category, self.tested.bins, self.seed)
+            found["boosting"] = self.like.within(boosted, 0.0)
+        return found
+
+    def _trees_of(self, quarter: int) -> Floats:
+        """Return the mean of the trees of a quarter, grown when they are first asked for."""
+        if quarter not in self._trees:
+            n_trees = -(-N_TREES // len(self.pool.parts))
+            work = partial(deep_trees_of_part, n_classes=self.like.n_classes, n_trees=n_trees, seed=self.seed)
+            numbers = self.numbers([quarter])
+            self._trees[quarter] = self.pool.merged(work, numbers, np.add, self.tested.bins) / len(numbers)
+        return self._trees[quarter]
+
+    def _nearest_of(self, quarter: int) -> Nearest:
+        """Return the nearest rows of a quarter, looked for when they are first asked for."""
+        if quarter not in self._nearest:
+            numbers = self.numbers([quarter])
+            self._nearest[quarter] = self.pool.merged(
+                nearest_of_part, numbers, merged_nearest, self.tested.points, LOCAL_ROWS
+            )
+        return self._nearest[quarter]
 
 
 def deep_trees_of_part(part: RowPart, tested: NDArray[np.uint8], *, n_classes: int, n_trees: int, seed: int) -> Floats:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.cross_fitting import CrossFit, fit_sample
+from bayesfloor.floor.learned.cross_fitting import CrossFit, Race, fit_sample
 from bayesfloor.floor.learned.row_plan import RowPlan
-from bayesfloor.floor.learned.splits import Split
+from bayesfloor.floor.learned.splits import VIEWS, Split
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.floor.learned.training_sets import mean_and_spread, training_set
-from bayesfloor.learn.by_parts import LEARNERS, predict_by_parts
+from bayesfloor.learn.by_parts import LEARNERS, PartLearners
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.linear_cost import LINEAR_LEARNERS
 from bayesfloor.learn.parts import PartPool
@@ -35,6 +35,8 @@ from bayesfloor.runtime.threads import WorkerPool
 SETS = ((0, (0, 1, 2, 3)), (1, (0, 1)), (1, (2, 3)), (2, (0,)), (2, (2,)))
 #: Families whose learners have parts in place of a sample.
 BY_PARTS = ("boosting",)
+#: The family of learners that are trained on parts.
+PARTS = "parts"
 
 
 def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...] = ()) -> RowPlan:
@@ -90,6 +92,7 @@ def cross_fit_from_disk(
     seed: int,
     pool: WorkerPool,
     cluster: Cluster | None = None,
+    race: Race | None = None,
 ) -> CrossFit:
     """Train learners on the sample and on all rows, and collect the predictions.
 
@@ -107,8 +110,8 @@ def cross_fit_from_disk(
         What numbers were centred and divided by.
     seed : int
         Seeds what learners draw at random.
-    pool, cluster
-        As for `cross_fit`.
+    pool, cluster, race
+        As for `cross_fit`; learners of a sample cost nothing more with more rows, and go on.
 
     Returns
     -------
@@ -116,33 +119,44 @@ def cross_fit_from_disk(
     """
     stored = used.stored
     assert stored is not None
-    parts = PartPool(stored.parts, pool, cluster)
-    sets = [own for _, own in SETS]
-    n_rows = [sum(part.n_rows for part in stored.parts[quarter::4]) for quarter in range(4)]
-    of_sets = np.array([sum(n_rows[quarter] for quarter in own) for own in sets])
-    pool.expect(2 + int(of_sets.sum()) // 1000)
+    sample = plan.splits[0].train
+    like, _ = training_set(used, sample, plan.predicted[:1], is_many=target.takes_single)
+    learners = PartLearners(PartPool(stored.parts, pool, cluster), stored.tested, like, stored.is_category, seed)
+    of_sets = np.array([learners.n_rows(own) for _, own in SETS])
+    pool.expect(int(of_sets.sum()))
     own_families = {name: family for name, family in families.items() if name not in BY_PARTS}
     names_of = LINEAR_LEARNERS if target.takes_single else target.known.names
     wanted = {name for family in own_families for name in names_of[family]}.difference(LEARNERS)
     of_sample = fit_sample(replace(used, stored=None), plan, target, own_families, wanted, seed, pool, cluster)
-    sample = plan.splits[0].train
-    like, _ = training_set(used, sample, plan.predicted[:1], is_many=target.takes_single)
-    found = predict_by_parts(parts, stored.tested, like, stored.is_category, sets, seed)
     known = [(family, name) for family in own_families for name in of_sample[family]]
-    names = [*(name for _, name in known), *LEARNERS]
-    n_views = [sum(size == each for each, _ in SETS) for size in range(3)]
+    n_views = [sum(size == each for each, _ in SETS) for size in range(len(VIEWS))]
     shape = len(plan.predicted), *target.shape
-    predicted = [np.empty((len(names), views, *shape), np.float32) for views in n_views]
-    for place, (size, _) in enumerate(SETS):
+    names = [*(name for _, name in known), *LEARNERS]
+    fitted = CrossFit(
+        names,
+        [np.full((len(names), views, *shape), np.nan, np.float32) for views in n_views],
+        tuple(float(of_sets[[each == size for each, _ in SETS]].mean()) for size in range(len(VIEWS))),
+        plan.folds,
+        families=[*(family for family, _ in known), *(PARTS for _ in LEARNERS)],
+    )
+    raced = [np.ones((fitted.n_folds, len(names)), bool) for _ in VIEWS]
+    fitted = replace(fitted, raced=raced)
+    own = range(len(known), len(names))
+    for place in reversed(range(len(SETS))):  # the smallest training sets first
+        size, quarters = SETS[place]
         view = plan.splits[place].tests[0][1]
+        if race is not None and size < SETS[-1][0] and raced[size].all():
+            raced[size][:, own] = race(fitted, size)[:, own]
+        goes_on = {names[learner] for learner in own if raced[size][:, learner].any()}
+        found = learners.predict(quarters, goes_on)
         for learner, (family, name) in enumerate(known):
-            predicted[size][learner, view] = of_sample[family][name]
-        for learner, name in enumerate(LEARNERS, len(known)):
-            values = _in_units(found[place][name], used, sample, stored.units, units)
-            predicted[size][learner, view] = target.predictions(values, like, used, sample)
-    sizes = tuple(float(of_sets[[each == size for each, _ in SETS]].mean()) for size in range(3))
-    of_families = [*(family for family, _ in known), *("parts" for _ in LEARNERS)]
-    return CrossFit(names, predicted, sizes, plan.folds, families=of_families)
+            fitted.predicted[size][learner, view] = of_sample[family][name]
+        for learner in own:
+            if names[learner] in goes_on:
+                values = _in_units(found[names[learner]], used, sample, stored.units, units)
+                fitted.predicted[size][learner, view] = target.predictions(values, like, used, sample)
+        pool.advance(int(of_sets[place]))
+    return fitted
 
 
 def _in_units(

@@ -23,6 +23,7 @@ from bayesfloor.runtime.checks import Progress, is_int
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import problem_and_table
+from bayesfloor.tables.columns import RawTable
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import prepare_alike
 from bayesfloor.tables.sources import Sampled, Source, keys_of_numbers, sample_of, source_of
@@ -32,6 +33,8 @@ from bayesfloor.tables.targets import labels_alike
 MANY_ROWS, SAMPLE_ROWS, SAMPLE_VALUES = 200_000, 2**17, 4_000_000
 #: Share of all rows that are in the sample at the most, and rows of a class in it at the least.
 MOST_SAMPLED, FEWEST_OF_CLASS = 0.25, 30
+#: Rows that are made ready at a time.
+AT_ONCE = 2**15
 
 
 def problem_of_any_size(
@@ -145,13 +148,21 @@ def _batches(source: Source, preparation: Preparation, sample: Problem, seed: in
     """Make all rows ready as the sample was, chunk by chunk; rows without a label, or with a new one, are left out."""
     classes, target = sample.classes if sample.task == "classification" else None, preparation.target
     text, decimals = text_columns(preparation), decimal_signs(preparation)
-    for chunk in source.chunks(text=text, decimals=decimals, target=target):
-        pool.check()
+
+    def batch_of(chunk: RawTable) -> Batch | None:
         y = labels_alike(chunk, target, classes)
         kept = np.flatnonzero(np.isfinite(y) if classes is None else y >= 0)
-        if len(kept):
-            chunk.columns = [column for column in chunk.columns if column.name != target]
-            made = prepare_alike(chunk if len(kept) == chunk.n_rows else chunk.take(kept), preparation)
-            table = None if sample.tabular is None or made.tabular is None else made.tabular.values
-            yield Batch(keys_of_numbers(made.lines, seed), made.lines, made.X, table, y[kept])
-        pool.advance(len(y))
+        if not len(kept):
+            return None
+        columns = [column for column in chunk.columns if column.name != target]
+        some = replace(chunk, columns=columns)
+        made = prepare_alike(some if len(kept) == chunk.n_rows else some.take(kept), preparation)
+        table = None if sample.tabular is None or made.tabular is None else made.tabular.values
+        return Batch(keys_of_numbers(made.lines, seed), made.lines, made.X, table, y[kept])
+
+    for chunk in source.chunks(text=text, decimals=decimals, target=target):
+        pieces = [chunk.take(np.arange(at, min(at + AT_ONCE, chunk.n_rows))) for at in range(0, chunk.n_rows, AT_ONCE)]
+        for batch in pool.run(batch_of, [(piece,) for piece in pieces]):
+            if batch is not None:
+                yield batch
+        pool.advance(chunk.n_rows)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
-from bayesfloor.floor.learned.from_disk import cross_fit_from_disk, plan_from_disk
+from bayesfloor.floor.learned.from_disk import PARTS, cross_fit_from_disk, plan_from_disk
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.row_plan import Planned, RowPlan, as_planned, plan_rows, split_again
 from bayesfloor.floor.learned.simulated import shares_of_kinds
@@ -169,17 +169,18 @@ def learn(
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
-    judged = [name for name in families if name not in SLOW_LEARNING and not name.startswith(OWN)]
+    judged = [name for name in (*families, PARTS) if name not in SLOW_LEARNING and not name.startswith(OWN)]
     n_rows = len(used.X)
     n_repeats = min(MOST_REPEATS, max(spent.repeated[1] // n_rows, 1)) if plan.may_repeat else 1
     fewest = max(spent.repeated[0] // n_rows, 2)
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
-        if used.stored is not None:
-            fitted = cross_fit_from_disk(used, dealt, target, families, (centre, scale), own_seed, pool, cluster)
-            return fitted, fit_stacks(fitted, fits)
         race = LearnerRace(fits, spent, judged) if spent.is_raced else None
+        if used.stored is not None:
+            units = centre, scale
+            fitted = cross_fit_from_disk(used, dealt, target, families, units, own_seed, pool, cluster, race)
+            return fitted, fit_stacks(fitted, fits)
         fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
         if used.time is not None:
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
