@@ -343,7 +343,7 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+        X : array-like, data frame, sparse matrix, Table, path, LazyFrame or Dask collection
             The points. Columns of text, dates and gaps of a data frame are made ready as `TablePreparer` does.
         y : array-like of shape (n_samples,), default=None
             The labels, of any type that can be sorted; left out with a Table.
@@ -488,7 +488,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+        X : array-like, data frame, sparse matrix, Table, path, LazyFrame or Dask collection
             The points. Columns of text, dates and gaps of a data frame are made ready as `TablePreparer` does.
         y : array-like of shape (n_samples,), default=None
             The numbers to predict; left out with a Table.

@@ -83,7 +83,7 @@ def floor_gap(
         A scikit-learn classifier, regressor or pipeline; it is not changed. Of an unfitted one, clones are fitted on
         the folds of the stack. A fitted one predicts the rows as it is, and must not have seen them. None with
         `predictions`.
-    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+    X : array-like or data frame of shape (n_samples, n_features), Table, path, LazyFrame or Dask collection
         The features, as for `learned_floor`. The model gets them as they are, so that a pipeline finds its columns; of
         a `Table` or a file it gets the numbers that this was made into.
     y : array-like of shape (n_samples,), or str, default=None
