@@ -1,6 +1,8 @@
 """Sources: the same rows and the same sample whatever holds them, and however they are cut into files and chunks."""
 
 import gzip
+import subprocess
+import sys
 from itertools import pairwise
 
 import dask.array
@@ -10,10 +12,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesfloor.tables import source_kinds
-from bayesfloor.tables.columns import TextColumn
+from bayesfloor.tables import source_kinds, unpacking
+from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import raw_of_frame
+from bayesfloor.tables.preparation import decimal_signs, text_columns
+from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sources import keys_of_rows, sample_of, source_of
 
 N_ROWS = 1000
@@ -129,3 +133,185 @@ def test_a_sample_is_the_same_from_everywhere(frame, tmp_path, monkeypatch):
             assert found.rows.tolist() == expected.tolist(), name
             assert values_of(found.raw) == values, name
             assert (found.n_rows, found.n_gaps, found.counts, found.is_sampled) == (N_ROWS, gaps, counts, True), name
+
+
+def test_a_text_is_sampled_as_it_is_read(frame, tmp_path, small_chunks):
+    """All rows of a sample are typed at once, whatever the chunks hold, and know their lines."""
+    text = frame.write_csv()
+    path = tmp_path / "table.csv"
+    path.write_text(text, encoding="cp1252")
+    found = sample_of(source_of(path), 10_000, target="y")
+    expected = read_raw(path, strays="text", target="y")
+    assert not found.is_sampled
+    assert values_of(found.raw) == values_of(expected)
+    assert found.raw.lines.tolist() == expected.lines.tolist()
+    assert found.raw.notes == expected.notes
+    assert "encoding latin-1" in expected.notes[0]
+    some = sample_of(source_of(path), 100, target="y")
+    kept = expected.take(some.rows)
+    assert values_of(some.raw) == values_of(kept)
+    assert some.raw.lines.tolist() == kept.lines.tolist()
+    counted = {column.name: int(column.gaps.sum()) for column in expected.columns}
+    assert some.n_gaps == counted
+
+
+def test_several_texts_are_one_table(frame, tmp_path, small_chunks):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv.gz"
+    first.write_text(frame[:400].write_csv())
+    turned = frame[400:].select(*reversed(frame.columns))
+    second.write_bytes(gzip.compress(turned.write_csv(separator="\t").encode()))
+    source = source_of([first, second])
+    expected = read_raw([first, second], strays="text", target="y")
+    assert source.columns == frame.columns
+    assert all_chunks(source, target="y") == values_of(expected)
+    sample = sample_of(source, 300, 7, target="y")
+    whole = tmp_path / "whole.csv"
+    whole.write_text(frame.write_csv())
+    alone = sample_of(source_of(whole), 300, 7, target="y")
+    assert sample.rows.tolist() == alone.rows.tolist()
+    assert values_of(sample.raw) == values_of(alone.raw)
+    assert (sample.counts, sample.n_gaps) == (alone.counts, alone.n_gaps)
+    second.write_bytes(gzip.compress(b"number,other\n1,2\n"))
+    with pytest.raises(ValueError, match=r"Several files need the same columns: second\.csv\.gz lacks 'whole'"):
+        list(source_of([first, second]).chunks())
+
+
+def test_a_column_that_turns_into_text(tmp_path, small_chunks):
+    """What is read as numbers in some chunks and as text in others is read as one by the preparation."""
+    rng = np.random.default_rng(3)
+    code = [str(value) for value in rng.integers(0, 5, 500)] + ["x"] * 20
+    number = [f"{value:.3f}" for value in rng.normal(size=519)] + ["unknown"]
+    label = ["a" if value < 0.5 else "b" for value in rng.random(520)]
+    path = tmp_path / "table.csv"
+    lines = (",".join(row) for row in zip(code, number, label, strict=True))
+    path.write_text("code,number,y\n" + "\n".join(lines) + "\n")
+    table = read_table(path, target="y")
+    prep = table.preparation
+    source = source_of(path)
+    chunks = list(source.chunks(text=text_columns(prep), decimals=decimal_signs(prep), target="y"))
+    kinds = {type(chunk.column("code")) for chunk in chunks}
+    assert kinds == {TextColumn}
+    assert {type(chunk.column("number")) for chunk in chunks} == {NumberColumn, TextColumn}
+    found = np.concatenate([prep.apply(chunk) for chunk in chunks])
+    np.testing.assert_array_equal(found, read_table(path, preparation=prep).X)
+    raw = sample_of(source, 10**6, target="y").raw
+    assert isinstance(raw.column("number"), TextColumn)
+
+
+def test_folders_of_keys_and_of_several_types(tmp_path, small_chunks):
+    """As `read_raw` reads the folder: keys are columns, and text in one file is text in all."""
+    for year, values in (("2020", [1, 2]), ("2021", [3.5, None]), ("__HIVE_DEFAULT_PARTITION__", ["7", "x"])):
+        part = tmp_path / "table" / f"year={year}"
+        part.mkdir(parents=True)
+        when = [0, 1] if year == "2020" else [None, None]
+        made = pl.DataFrame(
+            {
+                "mixed": values,
+                "when": pl.Series(when).cast(pl.Int32).cast(pl.Date) if year == "2020" else when,
+                "nested": [[1], [2]],
+            },
+            strict=False,
+        )
+        made.write_parquet(part / "part.parquet")
+    source = source_of(tmp_path / "table")
+    expected = read_raw(tmp_path / "table")
+    assert source.columns == expected.names == ["year", "mixed", "when", "nested"]
+    whole = sample_of(source, 100)
+    assert [type(column) for column in whole.raw.columns] == [NumberColumn, TextColumn, DateColumn, OtherColumn]
+    assert whole.n_gaps == {"year": 2, "mixed": 1, "when": 4, "nested": 0}
+    for table in (expected, whole.raw):
+        table.columns = [column for column in table.columns if not isinstance(column, OtherColumn)]
+    assert values_of(whole.raw) == values_of(expected)
+    for chunk in source.chunks():
+        assert [type(column) for column in chunk.columns] == [NumberColumn, TextColumn, DateColumn, OtherColumn]
+
+
+def test_a_damaged_part_is_named(frame, tmp_path):
+    folder = folder_of(frame, tmp_path / "folder")
+    part = folder / "part-1.parquet"
+    content = bytearray(part.read_bytes())
+    content[4:200] = bytes(196)
+    part.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match=r"part-1\.parquet cannot be read as Parquet"):
+        list(source_of(folder).chunks())
+    part.write_bytes(bytes(content[:-20]))
+    with pytest.raises(ValueError, match=r"part-1\.parquet cannot be read as Parquet: no footer"):
+        source_of(folder)
+
+
+def test_a_damaged_text_is_named(frame, tmp_path):
+    content = gzip.compress(frame.write_csv().encode() + frame.write_csv(include_header=False).encode() * 40)
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(content[:-100])
+    with pytest.raises(ValueError, match=r"table\.csv\.gz: the gzip file is damaged or cut off"):
+        list(source_of(path).chunks())
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n3\n")
+    with pytest.raises(ValueError, match=r"table\.csv, line 3: 1 field, but line 1 has 2"):
+        list(source_of(path).chunks())
+
+
+def test_a_small_file_cannot_unpack_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**20)
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"1,1\n" * 2**20))
+    with pytest.raises(ValueError, match=r"bomb\.csv\.gz unpacks to more than 1\.\d MiB"):
+        list(source_of(path).chunks())
+
+
+def test_what_is_no_source(tmp_path):
+    (tmp_path / "table.json").write_text('[{"a": 1}]')
+    files = [tmp_path / "nothing.csv", tmp_path / "table.json"]
+    for given in (np.zeros((2, 2)), pd.DataFrame({"a": [1]}), "-", files, *files, 5):
+        assert source_of(given) is None
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(ValueError, match="is empty"):
+        source_of(tmp_path / "empty.csv")
+    with pytest.raises(ValueError, match="the Dask array holds complex128, not numbers"):
+        source_of(dask.array.zeros((2, 2), dtype=complex))
+
+
+def test_objects_of_dask_stay_text(small_chunks):
+    """A column of Python's objects may hold numbers alone in some partitions."""
+    values = [1, 2, 3, 4, "a", "b"] * 1
+    frame = pd.DataFrame({"mixed": pd.Series(values, dtype=object), "n": range(6)})
+    parts = [frame[:4], frame[4:]]
+    with dask.config.set({"dataframe.convert-string": False}):
+        source = source_of(dask.dataframe.from_map(lambda part: part, parts, meta=frame[:0]))
+    assert {type(chunk.column("mixed")) for chunk in source.chunks(text=["mixed"])} == {TextColumn}
+    assert all_chunks(source, text=["mixed"])["mixed"] == ["1", "2", "3", "4", "a", "b"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["parquet", "csv", "lazy"])
+def test_memory_is_flat(tmp_path, kind):
+    """Eight times as many rows take no more memory: the process that reads them tells its peak."""
+    peaks = []
+    for n_files in (4, 32):
+        folder = tmp_path / f"{kind}{n_files}"
+        folder.mkdir()
+        text = folder.with_suffix(".csv")
+        for number in range(n_files):
+            rng = np.random.default_rng(number)
+            made = pl.DataFrame({f"n{j}": rng.normal(size=50_000) for j in range(9)})
+            made = made.with_columns(words=pl.Series(rng.integers(0, 10**9, 50_000)).cast(pl.String) + " of some words")
+            made.write_parquet(folder / f"{number:03d}.parquet")
+            if kind == "csv":
+                with text.open("ab") as file:
+                    made.write_csv(file, include_header=not number)
+        given = {
+            "parquet": f"{str(folder)!r}",
+            "csv": f"{str(text)!r}",
+            "lazy": f"pl.scan_parquet('{folder}/*.parquet')",
+        }
+        code = f"""
+import resource, polars as pl
+from bayesfloor.tables.sources import sample_of, source_of
+source = source_of({given[kind]})
+n_rows = sum(chunk.n_rows for chunk in source.chunks(text=["words"]))
+found = sample_of(source, 20_000)
+assert (n_rows, found.n_rows, found.raw.n_rows) == ({50_000 * n_files}, {50_000 * n_files}, 20_000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+        peaks.append(int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout))
+    assert peaks[1] < 1.35 * peaks[0], peaks

@@ -221,7 +221,7 @@ def test_nonsense_is_refused():
         learned_floor(pl.from_pandas(numbers()[:0]).lazy(), "y")
     with pytest.raises(ValueError, match="two dimensions"):
         learned_floor(dask.array.zeros((2, 2, 2)), [0, 1])
-    with pytest.raises(ValueError, match="no such column|no column"):
+    with pytest.raises(ValueError, match="nothing"):
         learned_floor(pl.from_pandas(numbers()).lazy(), "nothing")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -210,10 +210,10 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
 
         Parameters
         ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points. They need not be scaled.
-        y : array-like of shape (n_samples,)
-            The labels, of any type that can be sorted.
+        X : array-like, data frame, sparse matrix, path, LazyFrame or Dask collection
+            The points. They need not be scaled. Of what is too large for memory, rows are drawn at random.
+        y : array-like of shape (n_samples,) or str
+            The labels, of any type that can be sorted, or the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; their scale does not matter. A row of weight zero is as good as absent.
         groups : array-like of shape (n_samples,), default=None
@@ -442,10 +442,10 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points. They need not be scaled.
-        y : array-like of shape (n_samples,)
-            The numbers to predict.
+        X : array-like, data frame, sparse matrix, path, LazyFrame or Dask collection
+            The points. They need not be scaled. Of what is too large for memory, rows are drawn at random.
+        y : array-like of shape (n_samples,) or str
+            The numbers to predict, or the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; their scale does not matter. A row of weight zero is as good as absent.
         groups : array-like of shape (n_samples,), default=None

@@ -44,7 +44,7 @@ from bayesfloor.tables.columns import RawTable
 from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.prepare import prepare_alike
-from bayesfloor.tables.sources import in_memory
+from bayesfloor.tables.sources import collected
 
 #: Fewest rows that are cross-fitted: four in each fold. Of fewer, one plain learner is trained.
 FEWEST_ROWS = 4 * MIN_FOLDS
@@ -150,7 +150,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
     def _keep_columns(self, X: Any, y: Any, table: Table | None) -> None:
         """Note how many columns there are and how they are called, without the one that y names."""
         if table is None or not table.origin.is_drawn:
-            X = in_memory(X)
+            X = collected(X)
         if is_eager_frame(X) and (target := column_named(X, y)) is not None:
             X = as_narwhals(with_text_names(X)).drop(target).to_native()
         if table is not None and (isinstance(X, Table) or not is_eager_frame(X)):
@@ -343,7 +343,7 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+        X : array-like, data frame, sparse matrix, Table, path, LazyFrame or Dask collection
             The points. Columns of text, dates and gaps of a data frame are made ready as `TablePreparer` does.
         y : array-like of shape (n_samples,), default=None
             The labels, of any type that can be sorted; left out with a Table.
@@ -488,7 +488,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, data frame, sparse matrix or Table of shape (n_samples, n_features)
+        X : array-like, data frame, sparse matrix, Table, path, LazyFrame or Dask collection
             The points. Columns of text, dates and gaps of a data frame are made ready as `TablePreparer` does.
         y : array-like of shape (n_samples,), default=None
             The numbers to predict; left out with a Table.

@@ -69,7 +69,7 @@ def difficulty_report(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+    X : array-like or data frame of shape (n_samples, n_features), Table, path, LazyFrame or Dask collection
         The features, or the file of a table, which is read as by `read_table`. A `Table` has its target with it.
     y : array-like of shape (n_samples,), str or None
         The target, classes or numbers, or the name of its column; to be left out with a Table.

@@ -163,6 +163,11 @@ def is_collection(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 
+def is_lazy_frame(X: Any) -> bool:
+    """Tell whether X is a lazy frame of polars, without importing it."""
+    return type(X).__module__.split(".")[0] == "polars" and type(X).__name__ == "LazyFrame"
+
+
 def column_named(data: Any, wanted: Any) -> str | None:
     """Return what `column_texts` calls the column of a data frame that the caller names.
 

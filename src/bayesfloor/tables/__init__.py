@@ -24,6 +24,12 @@
                                `category_features`
                 strict         the same as the caller says, and nothing else
 
+What need not fit into memory is a source::
+
+    Parquet files, text tables, lazy frames, Dask ── sources ── chunks of rows in order, or rows drawn at random
+                parquet_sources, text_sources, source_kinds   what differs between them
+                chunked        rows that are made ready or predicted chunk by chunk
+
 `options` is what the caller says about all that. `arguments` is the door for functions of X and y: arrays, a data frame
 (`frames`) or a Table become a `Problem`. `preparer` is the preparation as a scikit-learn transformer.
 `datasets` loads data sets by name: those of scikit-learn, and the NPZ files of a folder.

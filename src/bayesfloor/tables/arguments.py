@@ -19,6 +19,7 @@ from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.problem import Problem, check_row_weights
 from bayesfloor.data.row_groups import as_numbers, check_groups, check_subgroups, check_time
+from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.frames import (
     as_narwhals,
     column_named,
@@ -27,6 +28,7 @@ from bayesfloor.runtime.frames import (
     with_text_names,
     without_arrow,
 )
+from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
@@ -38,8 +40,18 @@ from bayesfloor.tables.targets import Labels, find_column, number_labels
 
 
 def check_problem(X: Any, y: Any = None, **asked: Any) -> Problem:
-    """Check points, their target and what else is known of the rows; see `problem_and_table` for the parameters."""
-    return problem_and_table(X, y, **asked)[0]
+    """Check points, their target and what else is known of the rows; see `problem_and_table` for the parameters.
+
+    Warns
+    -----
+    UserWarning
+        Where rows were drawn at random, because there are too many for memory.
+    """
+    problem = problem_and_table(X, y, **asked)[0]
+    if problem.n_drawn_from is not None and not isinstance(X, Table):
+        used, given = counted(len(problem.X)), counted(problem.n_drawn_from)
+        warn_caller(f"{used} of {given} rows are used, drawn at random: all are too many for memory", UserWarning)
+    return problem
 
 
 def problem_and_table(
@@ -129,7 +141,10 @@ def is_file(X: Any) -> bool:
 
 def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
     """Return the columns of a file where X is its path, and anything else unchanged."""
-    return at_hand(X, y, prepare)[0] if is_file(X) else X
+    if not is_file(X):
+        return X
+    is_strict = isinstance(prepare, str) and prepare == "strict"
+    return read_raw(X, target=y if isinstance(y, str) else None, strays="refuse" if is_strict else "text")
 
 
 def at_hand(X: Any, target: Any = None, prepare: Any = "auto", **beside: Any) -> tuple[Any, dict[str, Any]]:
@@ -160,12 +175,9 @@ def at_hand(X: Any, target: Any = None, prepare: Any = "auto", **beside: Any) ->
         Where values beside rows that were drawn are not as many as all rows.
     """
     beside = {name: value.compute() if is_collection(value) else value for name, value in beside.items()}
-    is_strict = isinstance(prepare, str) and prepare == "strict"
-    wanted = target if isinstance(target, str) else None
-    if (found := draw_rows(X, target=wanted)) is None:
-        if is_file(X):
-            X = read_raw(X, target=wanted, strays="refuse" if is_strict else "text")
-        return X, beside
+    strays = "refuse" if isinstance(prepare, str) and prepare == "strict" else "text"
+    if (found := draw_rows(X, target=target if isinstance(target, str) else None, strays=strays)) is None:
+        return columns_of_file(X, target, prepare), beside
     if not found.is_sampled and found.frame is not None:
         return found.frame, beside
     for name, value in beside.items():

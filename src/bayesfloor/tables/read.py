@@ -13,7 +13,7 @@ from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, kinds_given
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import make_table, prepare_alike, transformed_table
-from bayesfloor.tables.sources import draw_rows, in_memory
+from bayesfloor.tables.sources import collected, draw_rows
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
@@ -181,7 +181,7 @@ def read_table(
     of_frame = -1 if options.target is None else options.target
     drawn = None
     if preparation is not None:
-        source = in_memory(source)  # a file that is made ready as another was is used as a whole, or refused
+        source = collected(source)  # a file that is made ready as another was is used as a whole, or refused
     elif max_bytes >= UNPACKED_LIMIT:
         drawn = draw_rows(source, target=of_frame, how=how, **of_columns)
     if drawn is not None:

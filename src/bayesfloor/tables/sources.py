@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.sampling import LEARNED_ROWS, LEARNED_VALUES
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.frames import is_collection
+from bayesfloor.runtime.frames import is_collection, is_lazy_frame
 from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import RawTable, TextColumn, as_text
@@ -28,7 +28,7 @@ from bayesfloor.tables.source_kinds import DaskArraySource, DaskFrameSource, Laz
 from bayesfloor.tables.text_sources import TextSource
 from bayesfloor.tables.unpacking import MOST_ROWS, STDIN, UNPACKED_LIMIT, Contents, open_contents
 
-__all__ = ["Sampled", "Source", "draw_rows", "in_memory", "keys_of_rows", "sample_of", "source_of"]
+__all__ = ["Sampled", "Source", "collected", "draw_rows", "keys_of_rows", "sample_of", "source_of"]
 
 #: Bytes of the largest folder of Parquet files; none is too large to be read chunk by chunk.
 _ANY_SIZE = 2**63
@@ -67,7 +67,7 @@ def source_of(X: Any, **how: Any) -> Source | None:
     """
     if is_collection(X):
         return DaskFrameSource(X) if hasattr(X, "columns") else DaskArraySource(X)
-    if type(X).__module__.split(".")[0] == "polars" and type(X).__name__ == "LazyFrame":
+    if is_lazy_frame(X):
         return LazyFrameSource(X)
     if isinstance(X, str | os.PathLike):
         return _source_of_files([X], how)
@@ -264,10 +264,11 @@ def draw_rows(
     return found
 
 
-def in_memory(X: Any) -> Any:
-    """Return a lazy frame or a Dask collection as a data frame or an array of all its rows, anything else unchanged."""
-    source = None if isinstance(X, str | os.PathLike | list | tuple) else source_of(X)
-    return X if source is None else source.frame(list(source.parts()))
+def collected(X: Any) -> Any:
+    """Return a lazy frame or a Dask collection with all of its rows in memory, anything else unchanged."""
+    if is_collection(X):
+        return X.compute()
+    return X.collect() if is_lazy_frame(X) else X
 
 
 def _fits(source: Source) -> bool:

@@ -25,6 +25,7 @@ from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names
 from bayesfloor.runtime.text import counted, quoted
 from bayesfloor.tables.arguments import check_problem, columns_of_file
 from bayesfloor.tables.frames import frame_of_raw, is_eager_frame
+from bayesfloor.tables.sources import collected
 
 
 class Asked(NamedTuple):
@@ -49,6 +50,7 @@ def check_rows(X: Any, y: Any, task: str, **known: Any) -> Asked:
     """Check the target, and what else is known of the rows; each may be the name of a column of X."""
     if isinstance(X, str | os.PathLike):
         X = frame_of_raw(columns_of_file(X, None, "auto"))
+    X, y = collected(X), collected(y)
     if isinstance(X, Table):
         known = {name: getattr(X, name, None) if value is None else value for name, value in known.items()}
         y = X.y if y is None else y

@@ -56,7 +56,7 @@ def drift(
 
     Parameters
     ----------
-    old, new : data frame, array-like of shape (n_samples, n_features), str or path-like
+    old, new : data frame, array-like of shape (n_samples, n_features), path, LazyFrame or Dask collection
         The tables, or their files, with the same columns in any order. Kinds of columns are told, and features are
         made, from both together.
     y : str, or pair of array-likes, default=None

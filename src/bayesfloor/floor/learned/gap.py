@@ -40,7 +40,8 @@ from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, shown
-from bayesfloor.tables.arguments import is_file, problem_and_table
+from bayesfloor.tables.arguments import at_hand, problem_and_table
+from bayesfloor.tables.columns import RawTable
 
 #: Chance of a difference as large, below which a model that is better than the stack may have seen the rows.
 TOO_GOOD = 0.01
@@ -82,7 +83,7 @@ def floor_gap(
         A scikit-learn classifier, regressor or pipeline; it is not changed. Of an unfitted one, clones are fitted on
         the folds of the stack. A fitted one predicts the rows as it is, and must not have seen them. None with
         `predictions`.
-    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+    X : array-like or data frame of shape (n_samples, n_features), Table, path, LazyFrame or Dask collection
         The features, as for `learned_floor`. The model gets them as they are, so that a pipeline finds its columns; of
         a `Table` or a file it gets the numbers that this was made into.
     y : array-like of shape (n_samples,), or str, default=None
@@ -193,9 +194,13 @@ def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> d
 
 def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows]:
     """Check points and labels, and remember the rows as the caller has them; see `problem_and_table`."""
+    beside = {"y": y, **{name: asked.pop(name, None) for name in ("groups", "time", "sample_weight", "by")}}
+    X, beside = at_hand(X, y, asked.get("prepare", "auto"), **beside)
+    y = beside.pop("y")
+    asked |= beside
     problem, table = problem_and_table(X, y, **asked)
-    if table is None or table is X or is_file(X):
-        return problem, OwnRows(table if is_file(X) else X, np.arange(len(problem.X)))
+    if table is None or table is X or isinstance(X, RawTable):
+        return problem, OwnRows(X if table is None else table, np.arange(len(problem.X)))
     named = (asked.get(name) for name in ("groups", "time", "sample_weight"))
     return problem, OwnRows(X, table.lines, columns_named(X, y, *named))
 

@@ -69,7 +69,7 @@ def regression_floor(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+    X : array-like or data frame of shape (n_samples, n_features), Table, path, LazyFrame or Dask collection
         The features, which learners standardise, or the file of a table. A `Table` from `read_table` has its target
         with it.
     y : array-like of shape (n_samples,), str, default=None
