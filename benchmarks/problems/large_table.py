@@ -5,8 +5,8 @@
 
 Each file has `FILE_ROWS` rows, and is drawn from the name of the table and the number of the file alone: a table of
 10^6 rows is the beginning of that of 10^7, and memory is that of one file. The probability of each class given a row is
-an explicit function of what the row shows, gaps included, so that the floor of the error is the mean over all drawn rows
-of 1 - max P(class | row), and that of the log-loss the mean of the entropy. Fresh rows to judge a model on come from
+an explicit function of what the row shows, gaps included. So the floor of the error is the mean over all drawn rows of
+1 - max P(class | row), and that of the log-loss the mean of the entropy. Fresh rows to judge a model on come from
 numbers of files that no folder reaches.
 
 ``made`` has twenty columns: twelve numbers, of which three are skewed and five have gaps, six categories of 2 to 40
@@ -14,8 +14,8 @@ levels, one of 500, and a date; three classes. What decides about the class goes
 
 - waves, products and thresholds of numbers, and effects of levels: a few thousand rows show them
 - effects of the 500 levels, slopes of a number for each of them, and effects of pairs of levels (16 × 40)
-- a grid of 48 × 48 cells over two numbers, each with effects of its own: cells of 40 rows with 10^5 rows, of 4000 with
-  10^7. Its effects are drawn apart for each class.
+- a grid of 24 × 24 cells over two numbers, each with effects of its own: cells of 170 rows in the mean with 10^5 rows,
+  of 17 000 with 10^7. Its effects are drawn apart for each class.
 
 ``covertype-like`` is resampled from the real table covertype: a row is drawn with replacement, its ten numbers get
 normal noise of a twentieth of their deviation, and its label is drawn from what boosting, fitted to a part of the real
@@ -144,10 +144,10 @@ SKEWED = (2, 7, 10)
 #: Share of gaps of each number that has some, by place.
 GAPS = {1: 0.05, 4: 0.1, 7: 0.02, 9: 0.2, 11: 0.3}
 #: Cells of the grid of fine structure, in each of two numbers.
-N_CELLS = 48
+N_CELLS = 24
 FIRST_DAY, N_DAYS = date(2019, 1, 1), 2000
 #: Deviation of the effects of the cells.
-GRID_EFFECT = 1.5
+GRID_EFFECT = 1.2
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ class Made:
         rng, k = np.random.default_rng(20_261_118), len(self.classes)
         of_levels = {name: rng.normal(0.0, 0.35, (n, k)) for name, n in LEVELS.items()}
         return of_levels | {
-            "slopes": rng.normal(0.0, 0.5, (LEVELS["product"], k)),
-            "pairs": rng.normal(0.0, 0.5, (LEVELS["trade"], LEVELS["state"], k)),
+            "slopes": rng.normal(0.0, 0.4, (LEVELS["product"], k)),
+            "pairs": rng.normal(0.0, 0.4, (LEVELS["trade"], LEVELS["state"], k)),
             "grid": rng.normal(0.0, GRID_EFFECT, (N_CELLS, N_CELLS, k)),
             "gaps": rng.normal(0.0, 0.3, (12, k)),
         }
