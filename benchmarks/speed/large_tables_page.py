@@ -1,7 +1,7 @@
 """The page of large_tables.py, and the model of cost that is fitted to what it measured.
 
     python -m benchmarks.speed.large_tables fit
-    python -m benchmarks.speed.large_tables table
+    python -m benchmarks.speed.large_tables table       the constants and the last table go into docs/scale.md too
 
 `fit` finds the constants of ``src/bayesfloor/cli/cost_model.py`` by least squares of relative deviations, none below 0,
 from the records without a cluster, and writes them between the two marks of that file.
@@ -17,10 +17,12 @@ from scipy.optimize import nnls
 from bayesfloor.cli import cost_model
 from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained
 from bayesfloor.cli.plans import shown_seconds
-from benchmarks.tools.pages import as_table, notes_of, this_machine, write_page
+from benchmarks.tools.pages import ROOT, as_table, notes_of, this_machine, write_page
 from benchmarks.tools.records import Record
 
 MODEL = Path(cost_model.__file__)
+GUIDE = ROOT / "docs" / "scale.md"
+SHOWN = re.compile(r"(?<=<!-- large tables: begin -->\n).*?(?=<!-- large tables: end -->)", flags=re.DOTALL)
 FITTED = re.compile(r"(?<=# fitted: begin\n).*?(?=# fitted: end)", flags=re.DOTALL)
 #: Work whose seconds are modelled, in the order of the file.
 METHODS = ("floor", "report", "landmarks", "stack", "smartsvm")
@@ -30,7 +32,12 @@ INTRODUCTION = """\
 # Tables of up to ten million rows
 
 `python -m benchmarks.speed.large_tables`, whose docstring says what is measured and how; {machine}. Records are in
-large_tables.jsonl. Memory is that of the process that calls, of the largest worker, and of all processes at one time."""
+large_tables.jsonl. Memory is that of the process that calls; with a cluster, that of the largest worker and of all
+processes at one time follow."""
+FAR_TABLES = """\
+Not measured, but said by the model alone: a floor of larger tables. Workers have one core like those measured here. *A
+million rows used* is what `learned_floor` does. *All used* is what it would take to train on all rows, and *workers
+read* to read the rows on the workers too; network and disks are left out."""
 PARTS = {
     "floor": """\
 ## The learned floor
@@ -47,7 +54,8 @@ LightGBM, its error and log-loss on fresh rows by the known probabilities.""",
     "report": """\
 ## A report
 
-Of a file, by the command line. *Times its numbers* is the memory as a multiple of the values of the table in float64.""",
+Of a file, by the command line. *Times its numbers* is the memory as a multiple of the values of the table in
+float64.""",
 }
 
 
@@ -131,6 +139,7 @@ def _rows(number: float) -> str:
     return f"{number:,.0f}".replace(",", " ")
 
 
+JUDGED = ("truth", "reached", "log_loss")
 TAKEN = ["seconds", "CPU s", "CPU µs a row", "peak MiB"]
 
 
@@ -151,8 +160,7 @@ def floor_table(records: list[Record]) -> str:
 def boosting_table(records: list[Record]) -> str:
     """Return the table of LightGBM."""
     rows = [
-        [each["table"], _rows(each["n_rows"]), *_taken(each), *map(_figure, (each["truth"], each["reached"]))]
-        + [_figure(each["log_loss"])]
+        [each["table"], _rows(each["n_rows"]), *_taken(each), *(_figure(each[name]) for name in JUDGED)]
         for each in records
     ]
     return as_table(["table", "rows", *TAKEN, "truth", "error", "log-loss"], rows)
@@ -160,11 +168,11 @@ def boosting_table(records: list[Record]) -> str:
 
 def plain_table(records: list[Record]) -> str:
     """Return the table of work that is only timed."""
-    rows = [
-        [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
-        + [*_taken(each), f"{2**20 * each['peak_mib'] / (8 * each['n_rows'] * each['n_columns']):.2f}"]
-        for each in records
-    ]
+    rows = []
+    for each in records:
+        times = 2**20 * each["peak_mib"] / (8 * each["n_rows"] * each["n_columns"])
+        about = [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
+        rows.append([*about, *_taken(each), f"{times:.2f}"])
     return as_table(["what", "table", "rows", "on", *TAKEN, "times its numbers"], rows)
 
 
@@ -178,11 +186,9 @@ def model_table(records: list[Record]) -> str:
                 seconds = cost_model.READ_S[size.form] * size.n_rows * size.n_columns
             else:
                 seconds = seconds_of(what, size).of_cores
-            memory = memory_of(size) / 2**20
-            rows.append(
-                [what, each["table"], _rows(each["n_rows"]), each["n_columns"], f"{seconds:.1f}"]
-                + [f"{each['cpu_seconds']:.1f}", f"{memory:.0f}", f"{each['peak_mib']:.0f}"]
-            )
+            figures = [f"{seconds:.1f}", f"{each['cpu_seconds']:.1f}"]
+            figures += [f"{memory_of(size) / 2**20:.0f}", f"{each['peak_mib']:.0f}"]
+            rows.append([what, each["table"], _rows(each["n_rows"]), each["n_columns"], *figures])
     heads = ["what", "table", "rows", "columns", "CPU s, model", "measured", "MiB, model", "measured"]
     return as_table(heads, rows)
 
@@ -238,6 +244,8 @@ def write_table(records: list[Record]) -> None:
         "## The model of cost\n\nIn src/bayesfloor/cli/cost_model.py, fitted to the records without a cluster.",
         constants_table(),
         model_table(order),
-        "Tables that nobody has measured, by the model alone; workers of one core like those measured here.",
+        FAR_TABLES,
         far_table(),
     )
+    shown = "\n\n".join(["", constants_table(), FAR_TABLES, far_table(), ""])
+    GUIDE.write_text(SHOWN.sub(lambda _: shown, GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

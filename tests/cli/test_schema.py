@@ -34,6 +34,7 @@ PUBLISHED = {
     "predict/1": "3cb43d3237ae",
     "datasets/1": "b8bd2236461c",
     "explain/1": "f2d2ed309e9a",
+    "plan/1": "cb8a288c257b",
     "summary/1": "bec59358e8b6",
 }
 

@@ -135,7 +135,7 @@ class Plan:
             ("table", self.source),
             ("rows", f"about {_about(self.n_samples)}, by the size of the first ones" if self.is_estimated else rows),
             ("columns", counted(self.n_columns)),
-            *([] if self.n_classes is None else [("classes", f"{counted(self.n_classes)} in the first rows")]),
+            *([] if self.n_classes is None else [("classes", counted(self.n_classes))]),
             ("rows used", _about(self.n_rows) if self.is_estimated else counted(self.n_rows)),
             ("passes over the data", counted(self.n_passes)),
             ("on disk", in_gib(self.disk_bytes)),
