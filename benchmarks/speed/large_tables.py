@@ -15,8 +15,8 @@ makes it). Tables are those of problems/large_table.py, under build/large_tables
 needed. `bayesfloor warmup` compiles kernels before; loading them is part of the time. `--cluster 2` trains on a local
 cluster of two processes of one thread; `--kill 60` kills one of them after a minute.
 
-LightGBM is trained on all rows with 127 leaves, a rate of 0.15 and 150 rounds, which nobody tuned, and judged on 250 000
-fresh rows by the known probabilities of the classes. benchmarks/requirements/honest.txt installs it.
+LightGBM is trained on all rows with 127 leaves, a rate of 0.15 and 150 rounds, which nobody tuned, and judged by the
+known probabilities of the classes on 250 000 fresh rows. benchmarks/requirements/honest.txt installs it.
 """
 
 import json
