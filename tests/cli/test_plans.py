@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesfloor
-from bayesfloor.cli import cost_model, plans
+from bayesfloor.cli import cost_model, planning, plans
 from bayesfloor.cli.cost_model import Cost, Memory, Size, memory_of, seconds_of
 
 from .small_tables import three_classes, write_csv
@@ -44,7 +44,7 @@ def planned(run, call):
 
 @pytest.mark.parametrize("command", plans.PLANNED)
 def test_rows_of_a_folder_are_counted_by_its_footers(run, folder, nothing_is_trained, command, monkeypatch):
-    monkeypatch.setattr(plans, "_HEAD_ROWS", 500)
+    monkeypatch.setattr(planning, "_HEAD_ROWS", 500)
     plan = planned(run, f"{command} visits --target kind")
     assert (plan["n_samples"], plan["is_estimated"], plan["n_columns"]) == (N_ROWS, False, 4)
     assert plan["n_classes"] == 3
@@ -84,9 +84,9 @@ def test_a_line_end_in_quotes_does_not_end_the_beginning(run, tmp_path, nothing_
 
 
 def test_whole_lines():
-    assert plans._whole_lines(b"a,b\n1,2\n3,") == b"a,b\n1,2\n"
-    assert plans._whole_lines(b'a,b\n1,"x\ny') == b"a,b\n"
-    assert plans._whole_lines(b"no end") == b"no end"
+    assert planning._whole_lines(b"a,b\n1,2\n3,") == b"a,b\n1,2\n"
+    assert planning._whole_lines(b'a,b\n1,"x\ny') == b"a,b\n"
+    assert planning._whole_lines(b"no end") == b"no end"
 
 
 def test_a_small_table_is_read(run, table, nothing_is_trained):
@@ -126,8 +126,8 @@ def test_as_many_rows_are_used_as_planned(run, folder):
 
 
 def test_too_little_memory(run, folder, monkeypatch, nothing_is_trained):
-    monkeypatch.setattr(plans, "available_memory", lambda: 2**20)
-    monkeypatch.setattr(plans, "_LARGE_BYTES", 1)
+    monkeypatch.setattr(planning, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(planning, "_LARGE_BYTES", 1)
     for command in ("floor visits", "report visits", "fit visits --out model.skops"):
         outcome = run(f"{command} --target kind")
         assert outcome.code == 3
@@ -142,7 +142,7 @@ def test_too_little_memory(run, folder, monkeypatch, nothing_is_trained):
 def test_a_large_table_is_announced(run, folder, monkeypatch):
     call = "floor visits --target kind --effort fast"
     assert "needs about" not in run(call).err
-    monkeypatch.setattr(plans, "_LARGE_BYTES", 1)
+    monkeypatch.setattr(planning, "_LARGE_BYTES", 1)
     assert "visits: 24,000 rows of 4 columns, of which 4,000 are used; needs about" in run(call).err
     assert run(f"{call} --quiet").err == ""
 
@@ -210,7 +210,7 @@ def test_several_text_tables(run, tmp_path, nothing_is_trained):
 
 
 def test_columns_named_by_folders(run, tmp_path, nothing_is_trained, monkeypatch):
-    monkeypatch.setattr(plans, "_HEAD_ROWS", 50)
+    monkeypatch.setattr(planning, "_HEAD_ROWS", 50)
     points, labels = three_classes(120)
     for year in (2001, 2002):
         place = tmp_path / "by_year" / f"year={year}"
@@ -222,5 +222,20 @@ def test_columns_named_by_folders(run, tmp_path, nothing_is_trained, monkeypatch
 
 def test_a_table_with_few_rows_is_written_as_it_is(tmp_path):
     write_csv(tmp_path / "t.csv", *three_classes())
-    with plans._beginning((str(tmp_path / "t.csv"),)) as looked_at:
+    with planning._beginning((str(tmp_path / "t.csv"),)) as looked_at:
         assert looked_at == ((str(tmp_path / "t.csv"),), "text", None, 1.0, "")
+
+
+@pytest.mark.usefixtures("coarse_curves", "few_learners")
+def test_a_table_that_is_sorted_by_class(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(planning, "_HEAD_ROWS", 50)
+    monkeypatch.setattr(planning, "_LARGE_BYTES", 1)
+    points, labels = three_classes(300)
+    order = np.argsort(labels)
+    frame = polars.DataFrame({"x1": points[order, 0], "x2": points[order, 1], "kind": labels[order]})
+    frame.write_parquet(tmp_path / "sorted.parquet")
+    plan = planned(run, "floor sorted.parquet --target kind")
+    assert (plan["n_samples"], plan["n_columns"], plan["n_rows"]) == (300, 2, 300)
+    outcome = run("floor sorted.parquet --target kind --json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["data"]["classes"] == ["a", "b", "c"]

@@ -17,7 +17,7 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import columns_text, records_text, say, show, table_text
-from bayesfloor.cli.plans import Work, announce, show_plan
+from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 

@@ -14,7 +14,7 @@ from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import engine, is_file, open_table, say_notes
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, DryRun, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
-from bayesfloor.cli.plans import Work, announce, show_plan
+from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.runtime.text import csv_text, visible
 

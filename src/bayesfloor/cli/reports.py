@@ -25,7 +25,7 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
-from bayesfloor.cli.plans import Work, announce, show_plan
+from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.cli.warmup import compiling_boosting
 
