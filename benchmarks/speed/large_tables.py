@@ -183,7 +183,7 @@ def child_forests(asked: dict[str, Any]) -> dict[str, Any]:
     from bayesfloor import spanning_forests
 
     forests = spanning_forests(Path(asked["path"]), n_jobs=asked["threads"])
-    return {"n_trees": len(forests.edges), "length": float(forests.weights.sum())}
+    return {"n_edges": len(forests.edges), "length": float(forests.weights.sum())}
 
 
 def child_boosting(asked: dict[str, Any]) -> dict[str, Any]:

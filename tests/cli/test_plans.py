@@ -126,7 +126,7 @@ def test_as_many_rows_are_used_as_planned(run, folder):
 
 
 def test_too_little_memory(run, folder, monkeypatch, nothing_is_trained):
-    monkeypatch.setattr(planning, "available_memory", lambda: 2**20)
+    monkeypatch.setattr("bayesfloor.runtime.limits.available_memory", lambda: 2**20)
     monkeypatch.setattr(planning, "_LARGE_BYTES", 1)
     for command in ("floor visits", "report visits", "fit visits --out model.skops"):
         outcome = run(f"{command} --target kind")

@@ -38,14 +38,14 @@ class Memory(NamedTuple):
 
 # fitted: begin
 COSTS = {
-    "floor": Cost(start_s=5.0, small_s=1e-4, many_s=2e-5),
-    "report": Cost(start_s=5.0, small_s=1e-4, many_s=2e-5),
-    "landmarks": Cost(start_s=3.0, small_s=2e-5, many_s=2e-5),
-    "stack": Cost(start_s=5.0, small_s=1e-4, many_s=2e-5),
-    "smartsvm": Cost(start_s=3.0, small_s=1e-5, many_s=1e-5),
+    "floor": Cost(start_s=7.92, small_s=0.00015, many_s=3.19e-05),
+    "report": Cost(start_s=8.07, small_s=0.000199, many_s=3.78e-05),
+    "landmarks": Cost(start_s=0.0, small_s=4.74e-05, many_s=1.22e-06),
+    "stack": Cost(start_s=5.96, small_s=0.000266, many_s=0.0),
+    "smartsvm": Cost(start_s=7.35, small_s=6.62e-06, many_s=0.0),
 }
-READ_S = {"binary": 2e-7, "text": 4e-7}
-MEMORY = Memory(program=3.0e8, read=30.0, used=60.0)
+READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
+MEMORY = Memory(program=197000000.0, read=8.98, used=472.0)
 # fitted: end
 
 #: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.

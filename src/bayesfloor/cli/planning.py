@@ -13,15 +13,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from bayesfloor.cli.cost_model import PASSES, Size, memory_of, seconds_of, worker_memory_of
 from bayesfloor.cli.input import client_of, n_processes, open_table, read_columns
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say, table_text, write, write_json
 from bayesfloor.cli.plans import Plan, about, shown_seconds
 from bayesfloor.cli.streams import STDIN_TOKEN
-from bayesfloor.runtime.limits import available_memory, check_n_jobs, in_gib
 from bayesfloor.runtime.text import counted
-from bayesfloor.tables.columns import UnknownColumnError
 
 #: Rows of a Parquet file that are looked at.
 _HEAD_ROWS = 10_000
@@ -81,6 +78,11 @@ def announce(files: tuple[str, ...], options: TableOptions, work: Work) -> None:
 
 def _plan_text(plan: Plan) -> str:
     """List all of a plan."""
+    from bayesfloor.runtime.limits import in_gib
+
+    def of(needed: int, available: int | None) -> str:
+        return in_gib(needed) + ("" if available is None else f" of {in_gib(available)}")
+
     rows = counted(plan.n_samples)
     lines = [
         ("table", plan.source),
@@ -90,17 +92,13 @@ def _plan_text(plan: Plan) -> str:
         ("rows used", about(plan.n_rows) if plan.is_estimated else counted(plan.n_rows)),
         ("passes over the data", counted(plan.n_passes)),
         ("on disk", in_gib(plan.disk_bytes)),
-        ("in memory, about", _of(plan.memory_bytes, plan.available_bytes)),
+        ("in memory, about", of(plan.memory_bytes, plan.available_bytes)),
         ("workers", counted(plan.n_workers)),
     ]
     if plan.worker_bytes is not None:
-        lines.append(("memory of each, about", _of(plan.worker_bytes, plan.worker_available_bytes)))
+        lines.append(("memory of each, about", of(plan.worker_bytes, plan.worker_available_bytes)))
     lines.append(("CPU time, about", shown_seconds(plan.cpu_seconds)))
     return table_text(("", ""), [*lines, ("time, about", shown_seconds(plan.wall_seconds))])
-
-
-def _of(needed: int, available: int | None) -> str:
-    return in_gib(needed) + ("" if available is None else f" of {in_gib(available)}")
 
 
 def plan_of(files: tuple[str, ...], options: TableOptions, work: Work) -> Plan:
@@ -119,6 +117,9 @@ def plan_of(files: tuple[str, ...], options: TableOptions, work: Work) -> Plan:
     -------
     Plan
     """
+    from bayesfloor.cli.cost_model import PASSES, Size, memory_of, seconds_of, worker_memory_of
+    from bayesfloor.runtime.limits import available_memory
+
     with _beginning(files) as looked_at:
         seen = _look(looked_at, options, work)
     n_rows = looked_at.n_rows or round(seen.n_rows / looked_at.share)
@@ -159,6 +160,8 @@ class _Seen(NamedTuple):
 
 def _look(looked_at: "_LookedAt", options: TableOptions, work: Work) -> _Seen:
     """Read the rows that are looked at."""
+    from bayesfloor.tables.columns import UnknownColumnError
+
     try:
         table = open_table(looked_at.files, replace(options, quiet=True, max_rows=None), work.by, task=work.task)
     except UnknownColumnError:
@@ -192,6 +195,8 @@ def _most_rows(seen: _Seen, options: TableOptions, work: Work) -> int:
 
 def _workers(options: TableOptions) -> tuple[int, int | None]:
     """Return how many workers there are, and the memory that each may take at the least."""
+    from bayesfloor.runtime.limits import available_memory, check_n_jobs
+
     if options.cluster is None:
         return check_n_jobs(options.threads), None
     if (n_started := n_processes(options.cluster)) is not None:

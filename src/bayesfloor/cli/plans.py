@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from math import log10
 
-from bayesfloor.runtime.limits import in_gib
 from bayesfloor.runtime.text import counted
 
 #: Commands that take --dry-run.
@@ -65,6 +64,8 @@ class Plan:
 
     def lacking(self) -> str:
         """Say what does not fit into memory; empty text where all does."""
+        from bayesfloor.runtime.limits import in_gib  # loads NumPy
+
         needs = (
             (self.memory_bytes, self.available_bytes, ""),
             (self.worker_bytes, self.worker_available_bytes, "each worker "),
@@ -79,6 +80,8 @@ class Plan:
 
     def sentence(self) -> str:
         """Say in one line what is needed, and what there is."""
+        from bayesfloor.runtime.limits import in_gib
+
         rows = f"{about(self.n_samples) if self.is_estimated else counted(self.n_samples)} rows"
         used = "" if self.n_rows >= self.n_samples else f", of which {about(self.n_rows)} are used"
         there = "" if self.available_bytes is None else f" of {in_gib(self.available_bytes)}"
