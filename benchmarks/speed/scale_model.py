@@ -5,31 +5,18 @@
 Prints the tables of docs/scale.md.
 """
 
+from bayesfloor.cli.cost_model import LAST_WALK, forest_seconds
 from benchmarks.tools.pages import as_table
 
-CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10  # seconds of one core: for a distance, and for each of its features
-CORE_POINT = 3.0e-5  # seconds of one core for a point: ranks, tiles, seeds, walks
 GPU_PAIR, GPU_PAIR_FEATURE = 2.6e-12, 2.4e-14  # seconds of one H200, near neighbours and sweep
 HOST_POINT = 1.0e-6  # seconds for a point on the 16 cores beside it
-LAST_WALK = 3.0e-6  # seconds for a point: the last merge is one thread's, whatever else there is
 LINE = 20  # bytes of an edge that travels
 TREES = 3
-
-
-def on_cores(n: float, d: float, cores: float) -> float:
-    """Return seconds where nothing can be left out, as in 16 and more dimensions."""
-    return (n * n / 2 * (CORE_PAIR + CORE_PAIR_FEATURE * d) + n * CORE_POINT) / cores + n * LAST_WALK
 
 
 def on_gpus(n: float, d: float, gpus: float) -> float:
     """Return seconds on GPUs with 16 cores each."""
     return (n * n / 2 * (GPU_PAIR + GPU_PAIR_FEATURE * d) + n * HOST_POINT) / gpus + n * LAST_WALK
-
-
-def pruned(n: float, d: int, cores: float) -> float:
-    """Return seconds where boxes keep far tiles apart: from 10^6 points on, by the growth seen up to it."""
-    at_million, power = {2: (9.8, 1.0), 8: (31.0, 1.3)}[d]
-    return at_million * (n / 1e6) ** power / cores + n * LAST_WALK
 
 
 def traffic(n: float, d: float, workers: int) -> tuple[float, float, float]:
@@ -58,11 +45,11 @@ def shown_bytes(number: float) -> str:
 
 
 MEASURED = [
-    ("mixture [-3, 3] 10 000 x 64", "2 cores", on_cores(1e4, 64, 2), 0.288),
-    ("mixture [-3, 3] 10 000 x 256", "2 cores", on_cores(1e4, 256, 2), 0.863),
-    ("mixture [-3, 3] 20 000 x 16", "2 cores", on_cores(2e4, 16, 2), 0.275),
-    ("mixture [-3, 3] 50 000 x 64", "CPU time of one core", on_cores(5e4, 64, 1), 7.2),
-    ("MNIST 60 000 x 784, all pairs and the whole", "2 cores", on_cores(6e4, 784, 2), 15.9),
+    ("mixture [-3, 3] 10 000 x 64", "2 cores", forest_seconds(1e4, 64, 2), 0.288),
+    ("mixture [-3, 3] 10 000 x 256", "2 cores", forest_seconds(1e4, 256, 2), 0.863),
+    ("mixture [-3, 3] 20 000 x 16", "2 cores", forest_seconds(2e4, 16, 2), 0.275),
+    ("mixture [-3, 3] 50 000 x 64", "CPU time of one core", forest_seconds(5e4, 64, 1), 7.2),
+    ("MNIST 60 000 x 784, all pairs and the whole", "2 cores", forest_seconds(6e4, 784, 2), 15.9),
     ("MNIST 60 000 x 784, the whole", "1 H200", on_gpus(6e4, 784, 1), 0.22),
     ("mixture [-3, 3] 1 000 000 x 64", "1 H200", on_gpus(1e6, 64, 1), 5.0),
     ("mixture [-3, 3] 1 000 000 x 784", "1 H200", on_gpus(1e6, 784, 1), 15.7),
@@ -75,9 +62,9 @@ if __name__ == "__main__":
     rows = []
     for n in sizes:
         for d in (2, 8):
-            rows.append([f"{n:.0e}", str(d), *(shown(pruned(n, d, c)) for c in (16, 1600, 16000)), "–", "–"])
+            rows.append([f"{n:.0e}", str(d), *(shown(forest_seconds(n, d, c)) for c in (16, 1600, 16000)), "–", "–"])
         for d in (64, 1000):
-            machines = [on_cores(n, d, c) for c in (16, 1600, 16000)] + [on_gpus(n, d, g) for g in (1, 8)]
+            machines = [forest_seconds(n, d, c) for c in (16, 1600, 16000)] + [on_gpus(n, d, g) for g in (1, 8)]
             rows.append([f"{n:.0e}", str(d), *map(shown, machines)])
     heads = ["n", "d", "1 worker of 16 cores", "100 workers", "1000 workers", "1 H200", "8 H200"]
     tables.append(as_table(heads, rows))

@@ -7,8 +7,9 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,12 +126,75 @@ def serve(answer: Callable[..., Any]) -> None:
         print(json.dumps(answer(*json.loads(line))), flush=True)
 
 
-def memory_mib(field: str) -> float:
-    """Return VmRSS or VmHWM, this process's memory now or at its peak; getrusage would count its parent's."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+def memory_mib(field: str, process: int | str = "self") -> float:
+    """Return VmRSS or VmHWM, a process's memory now or at its peak; getrusage would count its parent's."""
+    for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) / 1024
     raise OSError(f"the system does not tell {field} of a process")
+
+
+class Watched(NamedTuple):
+    """What a command took, with all processes that it started.
+
+    Attributes
+    ----------
+    seconds, cpu_seconds : float
+        By the clock, and of the processor.
+    peak_mib, largest_other_mib, all_mib : float
+        Memory at its peak: of the process itself, of the largest of those that it started, and of all at one time.
+    output : str
+        What it printed.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_mib: float
+    largest_other_mib: float
+    all_mib: float
+    output: str
+
+
+def watched(command: Sequence[str | Path], every_s: float = 0.2, **options: Any) -> Watched:
+    """Run a command and look at the memory of its processes all the time; one that fails ends the script."""
+    started = time.perf_counter()
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        process = subprocess.Popen(command, stdout=output, cwd=ROOT, **options)
+        peaks: dict[int, float] = {}
+        at_once = 0.0
+        while True:
+            pid, status, used = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            now = 0.0
+            for each in _with_descendants(process.pid):
+                try:
+                    now += memory_mib("VmRSS", each)
+                    peaks[each] = max(peaks.get(each, 0.0), memory_mib("VmHWM", each))
+                except OSError:  # it has just ended, and has no memory any more
+                    continue
+            at_once = max(at_once, now)
+            time.sleep(every_s)
+        seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        printed = output.read()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))} failed with {process.returncode}:\n{printed}")
+    peak = peaks.pop(process.pid, 0.0)
+    return Watched(seconds, used.ru_utime + used.ru_stime, peak, max(peaks.values(), default=0.0), at_once, printed)
+
+
+def _with_descendants(process: int) -> Iterator[int]:
+    """Yield a process and all that it started and that still run."""
+    yield process
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            children = task.read_text(encoding="ascii").split()
+        except OSError:  # the thread has just ended
+            continue
+        for child in children:
+            yield from _with_descendants(int(child))
 
 
 def reset_peak() -> None:

@@ -30,7 +30,8 @@ def run(capsys, tmp_path, monkeypatch):
         code = main(tokens)
         outcome = Outcome(code, *capsys.readouterr())
         if "--json" in tokens and outcome.out and "--help" not in tokens:
-            assert problems_of(json.loads(outcome.out, parse_constant=_refuse), tokens[0]) == []
+            kind = "plan" if "--dry-run" in tokens else tokens[0]
+            assert problems_of(json.loads(outcome.out, parse_constant=_refuse), kind) == []
         return outcome
 
     return call

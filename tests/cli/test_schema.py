@@ -34,6 +34,7 @@ PUBLISHED = {
     "predict/1": "3cb43d3237ae",
     "datasets/1": "b8bd2236461c",
     "explain/1": "f2d2ed309e9a",
+    "plan/1": "cb8a288c257b",
     "summary/1": "bec59358e8b6",
 }
 
@@ -81,7 +82,12 @@ def test_what_is_printed_is_validated(run, table, monkeypatch):
 
 def test_every_command_with_json_has_a_schema():
     takes_json = {name for name in app if not name.startswith("-") and "--json" in _options(name)}
-    assert takes_json == set(KINDS) - {"summary"}
+    assert takes_json == set(KINDS) - {"summary", "plan"}
+
+
+def test_every_command_with_a_plan_is_in_its_schema():
+    takes_dry_run = {name for name in app if not name.startswith("-") and "--dry-run" in _options(name)}
+    assert takes_dry_run == set(schema_of("plan")["$defs"]["plan"]["properties"]["command"]["enum"])
 
 
 def _options(name):

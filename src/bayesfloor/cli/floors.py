@@ -10,12 +10,14 @@ from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
     Count,
+    DryRun,
     FailAbove,
     File,
     MetricOptions,
     TableOptions,
 )
 from bayesfloor.cli.output import columns_text, records_text, say, show, table_text
+from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 
@@ -32,6 +34,7 @@ def floor(
     *files: File,
     given: MetricOptions = METRIC_DEFAULTS,
     rows_for: float | None = None,
+    dry_run: DryRun = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Estimate the lowest error that any classifier can reach, or the best value of another metric.
@@ -55,10 +58,16 @@ def floor(
     bayesfloor floor patients.csv --fast --fail-above 0.1
     bayesfloor floor patients.csv --metric roc_auc --fail-below 0.8
     bayesfloor floor patients.csv --costs costs.csv
+    bayesfloor floor visits/ --target outcome --dry-run
     """
     if given.fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
     task = check_metric_options(given, options.task, rows_for=rows_for)
+    work = Work("trees" if given.fast else "floor", given.effort, task, given.by)
+    if dry_run:
+        show_plan("floor", files, options, work)
+        return OK
+    announce(files, options, work)
     table = open_table(files, options, given.by, task=task)
     judged_by = metric_arguments(given, table)
     if not given.fast:

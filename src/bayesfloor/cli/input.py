@@ -160,26 +160,47 @@ def engine(options: TableOptions, *, device: bool = True) -> Iterator[dict[str, 
         yield how | ({"device": options.device} if device else {})
 
 
+def n_processes(cluster: str) -> int | None:
+    """Return how many workers are to be started here; None where it is the address of a scheduler."""
+    if not cluster.isdecimal():
+        return None
+    if int(cluster) < 1:
+        raise UsageError(f"--cluster {cluster}: name a scheduler, or at least one process")
+    return int(cluster)
+
+
 @contextmanager
-def client_of(address: str | None) -> Iterator[Any]:
-    """Connect to the scheduler of a cluster; None where none was asked for."""
-    if address is None:
+def client_of(cluster: str | None) -> Iterator[Any]:
+    """Connect to a scheduler by its address, or to workers that are started here; None where none was asked for."""
+    if cluster is None:
         yield None
         return
     try:
-        from distributed import Client
-        from distributed.comm.addressing import get_address_host_port
+        from distributed import Client, LocalCluster
     except ImportError as error:
         raise ImportError("--cluster needs Dask; install bayesfloor[dask].", name="distributed") from error
+    if (n_workers := n_processes(cluster)) is not None:
+        # ":0" is any free port: the usual one may be taken, of which Dask warns
+        how = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+        with LocalCluster(**how) as here, Client(here, set_as_default=False) as client:
+            yield client
+    else:
+        with _connected(cluster) as client:
+            yield client
+
+
+def _connected(address: str) -> Any:
+    """Return a client of the scheduler at an address."""
+    from distributed import Client
+    from distributed.comm.addressing import get_address_host_port
+
     logger = logging.getLogger("distributed")
     level = logger.level
     try:
         get_address_host_port(address)  # a client of an address that is none stays behind, and complains at the end
         logger.setLevel(logging.CRITICAL + 1)  # retries; that nothing answers is said in one line
-        client: Any = Client(address, timeout=_PATIENCE_S, set_as_default=False)
+        return Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(f"--cluster {address!r}: no Dask scheduler answers there ({error})") from error
     finally:
         logger.setLevel(level)
-    with client:
-        yield client

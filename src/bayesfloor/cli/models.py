@@ -11,18 +11,10 @@ from cyclopts.validators import Number
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import is_file, open_table, say_notes
-from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
-from bayesfloor.cli.output import (
-    check_output,
-    progress_on_stderr,
-    say,
-    show,
-    table_text,
-    write,
-    write_file,
-    write_json,
-)
+from bayesfloor.cli.input import engine, is_file, open_table, say_notes
+from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, DryRun, File, Force, RunOptions, TableOptions
+from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
+from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.runtime.text import csv_text, visible
 
@@ -36,10 +28,11 @@ if TYPE_CHECKING:
 
 def fit(
     *files: File,
-    out: str,
+    out: str | None = None,
     model: Literal["landmarks", "stack", "smartsvm"] = "landmarks",
     effort: Literal["fast", "default", "high"] = "default",
     force: Force = False,
+    dry_run: DryRun = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
     """Train a model of classes or of a number, and write it with the preparation of the table.
@@ -64,16 +57,28 @@ def fit(
     bayesfloor fit patients.csv --target outcome --effort high --out patients.skops
     bayesfloor fit patients.csv --target outcome --model stack --out best.skops
     bayesfloor fit houses.csv --target price --out houses.skops
+    bayesfloor fit visits/ --target outcome --dry-run
     """
     if model == "smartsvm" and effort != "default":
         raise UsageError("--effort is for --model landmarks and --model stack alone")
+    if model == "smartsvm" and options.cluster is not None:
+        raise UsageError("--cluster is for --model landmarks and --model stack alone")
+    work = Work(model, effort, options.task)
+    if dry_run:
+        show_plan("fit", files, options, work)
+        return
+    if out is None:
+        raise UsageError("--out is missing: name the file that the model is written to")
     place = check_output(out, force)
+    announce(files, options, work)
     table = open_table(files, options, task=options.task)
     if model == "smartsvm" and table.task == "regression":
         raise UsageError(
             f"--model smartsvm needs classes, and {table.target!r} holds numbers; --task classification reads them as "
             "classes"
         )
+    if model == "landmarks" and table.task == "regression" and options.cluster is not None:
+        raise UsageError("--cluster: landmarks of numbers are trained in one process; --model stack takes a cluster")
     from bayesfloor.cli.model_file import Model, pack_model
 
     started = perf_counter()
@@ -102,9 +107,10 @@ class _Found(NamedTuple):
 def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[Any, _Found]:
     """Train a classifier or a regressor on landmarks."""
     kind = bf.LandmarkRegressor if table.task == "regression" else bf.LandmarkClassifier
-    with progress_on_stderr(options.quiet) as progress:
-        trained: Any = kind(effort, n_jobs=options.threads, progress=progress, random_state=options.seed)
-        trained.fit(table.X, table.y, groups=table.groups)
+    with engine(options, device=False) as how:
+        if table.task == "regression":
+            del how["client"]  # there is none
+        trained: Any = kind(effort, **how).fit(table.X, table.y, groups=table.groups)
     features = trained.feature_map_
     result: dict[str, Any] = {
         "effort": effort,
@@ -135,8 +141,8 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[
 def _fit_stack(table: "Table", effort: str, options: TableOptions) -> tuple[Any, _Found]:
     """Train the stack of learners that the learned floor is measured by."""
     kind = bf.StackedRegressor if table.task == "regression" else bf.StackedClassifier
-    with progress_on_stderr(options.quiet) as progress:
-        trained: Any = kind(effort, n_jobs=options.threads, progress=progress, random_state=options.seed).fit(table)
+    with engine(options, device=False) as how:
+        trained: Any = kind(effort, **how).fit(table)
     held_out = trained.held_out_
     result: dict[str, Any] = {}
     figures: list[tuple[str, str]] = []

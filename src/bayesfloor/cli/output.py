@@ -67,7 +67,12 @@ def show(
 
 
 def write_json(
-    command: str, result: dict[str, Any], *, table: "Table | None" = None, findings: Iterable["Finding"] = ()
+    command: str,
+    result: dict[str, Any],
+    *,
+    table: "Table | None" = None,
+    findings: Iterable["Finding"] = (),
+    layout: str | None = None,
 ) -> None:
     """Write one JSON object: what was read, what was found in it, and the result.
 
@@ -81,11 +86,13 @@ def write_json(
         What the result is about.
     findings : iterable of Finding
         What a reader should know.
+    layout : str or None
+        Name of the layout; None for that of the command.
     """
     from bayesfloor.cli.schemas import schema_name
 
     whole: dict[str, Any] = {"command": command, "version": bf.__version__}
-    if (schema := schema_name(command)) is not None:
+    if (schema := schema_name(layout or command)) is not None:
         whole = {"schema": schema} | whole
     if table is not None:
         whole["data"] = table.to_dict()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import bayesfloor as bf
-from bayesfloor.cli.exits import UsageError
+from bayesfloor.cli.exits import OK, UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
 from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
@@ -17,6 +17,7 @@ from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
     Count,
+    DryRun,
     File,
     Force,
     MetricOptions,
@@ -24,6 +25,7 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
+from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.cli.warmup import compiling_boosting
 
@@ -44,6 +46,7 @@ def report(
     out: str | None = None,
     out_rows: str | None = None,
     force: Force = False,
+    dry_run: DryRun = False,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -75,6 +78,7 @@ def report(
     bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
     bayesfloor report patients.csv --compare blood=iron,ferritin --compare scan=scan.npy
     bayesfloor report patients.csv --out patients.md --out-rows rows.csv
+    bayesfloor report visits/ --target outcome --dry-run
     """
     place = None if options.json and out is None else _place_for(files, out)
     rows_place, replaces_rows = _place_for_rows(out_rows, place, force), force
@@ -85,9 +89,14 @@ def report(
     compared = _compared(compare)
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
+    if dry_run:
+        task = check_metric_options(judged, options.task, target_value=target_value)
+        show_plan("report", files, options, _work(judged, task))
+        return OK
     # at once: what is loaded next takes a second
     with compiling_boosting(not judged.fast and options.task != "regression"):
         task = check_metric_options(judged, options.task, target_value=target_value)
+        announce(files, options, _work(judged, task))
         from bayesfloor.floor.learned.model_predictions import DECIDED
 
         table = open_table(files, options, judged.by, task=task)
@@ -127,6 +136,11 @@ def report(
         say(f"{_rows_written(found.summary)} in {str(rows_place)!r}.", quiet=options.quiet)
     found_floor = found.summary["floor"]
     return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), judged.fail_above, judged.fail_below)
+
+
+def _work(judged: MetricOptions, task: str) -> Work:
+    """Say what is done for a report."""
+    return Work("trees" if judged.fast else "report", judged.effort, task, judged.by)
 
 
 def _compared(named: tuple[str, ...]) -> dict[str, Any] | None:

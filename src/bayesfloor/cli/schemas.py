@@ -111,6 +111,7 @@ def _kinds(whole: dict[str, Any]) -> list[str]:
 def _definitions() -> dict[str, Any]:
     """Describe the commands that print a record, and these records."""
     from bayesfloor import results
+    from bayesfloor.cli.plans import PLANNED, Plan
     from bayesfloor.floor.trees.results import ClassFloor, ClassPair
     from bayesfloor.runtime.arrays import Range
 
@@ -150,8 +151,11 @@ def _definitions() -> dict[str, Any]:
             "Representations of the same rows, the best first",
             printed_record(results.FeatureComparison, known),
         ),
+        "plan": ("What a command would do, with --dry-run", printed_record(Plan, known)),
     }
-    return known | {name: _printed(name, *described) for name, described in outputs.items()}
+    layouts = {name: _printed(name, *described) for name, described in outputs.items()}
+    layouts["plan"]["properties"]["command"] = {"enum": list(PLANNED)}
+    return known | layouts
 
 
 def _printed(command: str, title: str, result: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +164,7 @@ def _printed(command: str, title: str, result: dict[str, Any]) -> dict[str, Any]
         "schema": {"const": schema_name(command)},
         "command": {"const": command},
         "version": {"description": "Version of bayesfloor.", "type": "string"},
-        **({} if command in ("votes", "drift", "compare") else {"data": {"$ref": "#/$defs/data"}}),
+        **({} if command in ("votes", "drift", "compare", "plan") else {"data": {"$ref": "#/$defs/data"}}),
         "result": result,
         "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
     }

@@ -1,0 +1,251 @@
+"""The page of large_tables.py, and the model of cost that is fitted to what it measured.
+
+    python -m benchmarks.speed.large_tables fit
+    python -m benchmarks.speed.large_tables table       the constants and the last table go into docs/scale.md too
+
+`fit` finds the constants of ``src/bayesfloor/cli/cost_model.py`` by least squares of relative deviations, none below 0,
+from the records without a cluster, and writes them between the two marks of that file.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from bayesfloor.cli import cost_model
+from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained
+from bayesfloor.cli.plans import shown_seconds
+from benchmarks.tools.pages import ROOT, as_table, notes_of, this_machine, write_page
+from benchmarks.tools.records import Record
+
+MODEL = Path(cost_model.__file__)
+GUIDE = ROOT / "docs" / "scale.md"
+SHOWN = re.compile(r"(?<=<!-- large tables: begin -->\n).*?(?=<!-- large tables: end -->)", flags=re.DOTALL)
+FITTED = re.compile(r"(?<=# fitted: begin\n).*?(?=# fitted: end)", flags=re.DOTALL)
+#: Work whose seconds are modelled, in the order of the file.
+METHODS = ("floor", "report", "landmarks", "stack", "smartsvm")
+#: What the model says of tables that nobody has measured: rows, columns, classes, workers.
+FAR = [(10**7, 20, 3, 2), (10**8, 20, 3, 16), (10**9, 20, 3, 100)]
+INTRODUCTION = """\
+# Tables of up to ten million rows
+
+`python -m benchmarks.speed.large_tables`, whose docstring says what is measured and how; {machine}. Records are in
+large_tables.jsonl. Memory is that of the process that calls; with a cluster, that of the largest worker and of all
+processes at one time follow."""
+FAR_TABLES = """\
+Not measured, but said by the model alone: a floor of larger tables. Workers have one core like those measured here. *A
+million rows used* is what `learned_floor` does. *All used* is what it would take to train on all rows, and *workers
+read* to read the rows on the workers too; network and disks are left out."""
+PARTS = {
+    "floor": """\
+## The learned floor
+
+Of a folder of Parquet files. *Truth* is the known floor of the error; *covers* tells whether the range holds it.
+*Reached* is the error of the stack on rows that it was not trained on.""",
+    "boosting": """\
+## Boosting on all rows
+
+LightGBM, its error and log-loss on fresh rows by the known probabilities.""",
+    "read": "## Reading\n\nInto one prepared table in memory.",
+    "models": "## Models\n\nWritten by `bayesfloor fit`.",
+    "forests": "## Spanning forests\n\nThree exact trees of the points of a file.",
+    "report": """\
+## A report
+
+Of a file, by the command line. *Times its numbers* is the memory as a multiple of the values of the table in
+float64.""",
+}
+
+
+def size_of(record: Record) -> Size:
+    """Return what a measurement was about."""
+    form = "text" if record["table"] == "numbers" else "binary"
+    n_classes = record.get("n_classes", 2 if form == "text" else 3)
+    used = 0 if record["what"] == "read" else record.get("n_rows_used", record["n_rows"])
+    return Size(record["n_rows"], record["n_columns"], used, n_classes, form)
+
+
+def modelled(records: list[Record], what: str) -> list[Record]:
+    """Return the measurements of some work that the model is fitted to."""
+    return [each for each in records if each["what"] == what and not each["cluster"] and each["effort"] == "default"]
+
+
+def least_squares(terms: list[list[float]], measured: list[float]) -> list[float]:
+    """Return the factors of some terms that add up to what was measured, with relative deviations, none below 0."""
+    scaled = np.array(terms) / np.array(measured)[:, np.newaxis]
+    return [float(f"{value:.3g}") for value in nnls(scaled, np.ones(len(measured)))[0]]
+
+
+def fit(records: list[Record]) -> None:
+    """Fit the model, and write its constants into the module that has them."""
+    reading = dict.fromkeys(cost_model.READ_S, 0.0)
+    for form in reading:
+        runs = [each for each in modelled(records, "read") if size_of(each).form == form]
+        if len(runs) < 2:
+            raise SystemExit(f"the time to read {form} tables needs two measurements: large_tables read")
+        terms = [[1.0, size_of(each).n_rows * size_of(each).n_columns] for each in runs]
+        reading[form] = least_squares(terms, [each["cpu_seconds"] for each in runs])[1]
+    lines = ["COSTS = {\n"]
+    for what in METHODS:
+        runs = modelled(records, what)
+        if len(runs) < 2:
+            raise SystemExit(f"{what} needs two measurements or more")
+        sizes = [size_of(each) for each in runs]
+        read = [reading[size.form] * size.n_rows * size.n_columns for size in sizes]
+        measured = [max(each["cpu_seconds"] - own, 0.1) for each, own in zip(runs, read, strict=True)]
+        start, small, many = least_squares([[1.0, *values_trained(size)] for size in sizes], measured)
+        lines.append(f'    "{what}": Cost(start_s={start!r}, small_s={small!r}, many_s={many!r}),\n')
+    lines.append("}\n")
+    lines.append(f'READ_S = {{"binary": {reading["binary"]!r}, "text": {reading["text"]!r}}}\n')
+    runs = [each for what in (*METHODS, "read") for each in modelled(records, what)]
+    sizes = [size_of(each) for each in runs]
+    terms = [[1.0, size.n_rows * size.n_columns, size.n_used * size.n_columns] for size in sizes]
+    program, read_bytes, used = least_squares(terms, [2**20 * each["peak_mib"] for each in runs])
+    lines.append(f"MEMORY = Memory(program={program!r}, read={read_bytes!r}, used={used!r})\n")
+    text = MODEL.read_text(encoding="utf-8")
+    MODEL.write_text(FITTED.sub(lambda _: "".join(lines), text), encoding="utf-8")
+    print("".join(lines), end="")
+
+
+# --- the page
+
+
+def _figure(value: Any, digits: int = 4) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _memory(record: Record) -> str:
+    if not record["cluster"]:
+        return f"{record['peak_mib']:.0f}"
+    return f"{record['peak_mib']:.0f}, {record['largest_other_mib']:.0f}, {record['all_mib']:.0f}"
+
+
+def _where(record: Record) -> str:
+    if not record["cluster"]:
+        return f"{record['threads']} threads" if record["threads"] > 1 else "1 thread"
+    limit = f" of {record['memory_limit']}" if record["memory_limit"] else ""
+    killed = ", one killed" if record.get("killed") else ""
+    return f"{record['cluster']} workers{limit}{killed}"
+
+
+def _taken(record: Record) -> list[str]:
+    per_row = f"{1e6 * record['cpu_seconds'] / record['n_rows']:.1f}"
+    return [f"{record['seconds']:.1f}", f"{record['cpu_seconds']:.1f}", per_row, _memory(record)]
+
+
+def _rows(number: float) -> str:
+    return f"{number:,.0f}".replace(",", " ")
+
+
+JUDGED = ("truth", "reached", "log_loss")
+TAKEN = ["seconds", "CPU s", "CPU µs a row", "peak MiB"]
+
+
+def floor_table(records: list[Record]) -> str:
+    """Return the table of floors."""
+    rows = []
+    for each in records:
+        truth, (low, high) = each.get("truth"), each["interval"]
+        covers = "" if truth is None else "yes" if low <= truth <= high else "no"
+        figures = [_figure(truth), _figure(each["estimate"]), f"{low:.4f} to {high:.4f}", covers]
+        name = f"{each['table']}, {each['n_columns']} columns"
+        rows.append([name, _rows(each["n_rows"]), _rows(each["n_rows_used"]), _where(each), *_taken(each)])
+        rows[-1] += [*figures, _figure(each["reached"])]
+    heads = ["table", "rows", "used", "on", *TAKEN, "truth", "estimate", "range", "covers", "reached"]
+    return as_table(heads, rows)
+
+
+def boosting_table(records: list[Record]) -> str:
+    """Return the table of LightGBM."""
+    rows = [
+        [each["table"], _rows(each["n_rows"]), *_taken(each), *(_figure(each[name]) for name in JUDGED)]
+        for each in records
+    ]
+    return as_table(["table", "rows", *TAKEN, "truth", "error", "log-loss"], rows)
+
+
+def plain_table(records: list[Record]) -> str:
+    """Return the table of work that is only timed."""
+    rows = []
+    for each in records:
+        times = 2**20 * each["peak_mib"] / (8 * each["n_rows"] * each["n_columns"])
+        about = [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
+        rows.append([*about, *_taken(each), f"{times:.2f}"])
+    return as_table(["what", "table", "rows", "on", *TAKEN, "times its numbers"], rows)
+
+
+def model_table(records: list[Record]) -> str:
+    """Return what the model says beside what was measured."""
+    rows = []
+    for what in (*METHODS, "read"):
+        for each in modelled(records, what):
+            size = size_of(each)
+            if what == "read":
+                seconds = cost_model.READ_S[size.form] * size.n_rows * size.n_columns
+            else:
+                seconds = seconds_of(what, size).of_cores
+            figures = [f"{seconds:.1f}", f"{each['cpu_seconds']:.1f}"]
+            figures += [f"{memory_of(size) / 2**20:.0f}", f"{each['peak_mib']:.0f}"]
+            rows.append([what, each["table"], _rows(each["n_rows"]), each["n_columns"], *figures])
+    heads = ["what", "table", "rows", "columns", "CPU s, model", "measured", "MiB, model", "measured"]
+    return as_table(heads, rows)
+
+
+def far_table() -> str:
+    """Return what the model says of larger tables and more workers."""
+    rows = []
+    for n_rows, n_columns, n_classes, n_workers in FAR:
+        seconds = seconds_of("floor", Size(n_rows, n_columns, n_rows, n_classes))
+        start = cost_model.COSTS["floor"].start_s
+        by_workers = start + (seconds.of_cores - start) / n_workers
+        sampled = seconds_of("floor", Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)).by_the_clock(n_workers)
+        times = [shown_seconds(each) for each in (sampled, seconds.by_the_clock(n_workers), by_workers)]
+        rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times, shown_seconds(seconds.of_cores)])
+    heads = ["rows", "columns", "classes", "workers", "a million rows used", "all used, one process reads"]
+    return as_table([*heads, "all used, workers read", "CPU time, all used"], rows)
+
+
+def constants_table() -> str:
+    """Return the constants of the model."""
+    costs = [
+        [what, f"{cost.start_s:.3g} s", f"{1e6 * cost.small_s:.3g} µs", f"{1e6 * cost.many_s:.3g} µs"]
+        for what, cost in cost_model.COSTS.items()
+    ]
+    reading = [[f"reading, {form}", f"{1e6 * seconds:.3g} µs a value"] for form, seconds in cost_model.READ_S.items()]
+    memory = cost_model.MEMORY
+    reading.append(["memory of the program", f"{memory.program / 2**20:.0f} MiB"])
+    reading.append(["memory of a value that is read", f"{memory.read:.0f} bytes"])
+    reading.append(["memory of a value that is used", f"{memory.used:.0f} bytes"])
+    heads = ["what", "start", "a value of the first 10 000 rows used", "a value of the others"]
+    return as_table(heads, costs) + "\n\n" + as_table(["what", "constant"], reading)
+
+
+def write_table(records: list[Record]) -> None:
+    """Write the page."""
+    order = sorted(records, key=lambda each: (each["table"], each["n_columns"], each["n_rows"], each["cluster"]))
+    of = {what: [each for each in order if each["what"] == what] for what in (*METHODS, "boosting", "forests", "read")}
+    models = [*of["landmarks"], *of["stack"], *of["smartsvm"]]
+    tables = {
+        "floor": (of["floor"], floor_table),
+        "boosting": (of["boosting"], boosting_table),
+        "read": (of["read"], plain_table),
+        "models": (models, plain_table),
+        "forests": (of["forests"], plain_table),
+        "report": (of["report"], plain_table),
+    }
+    parts = [text for name, (own, table) in tables.items() if own for text in (PARTS[name], table(own))]
+    write_page(
+        "large_tables",
+        INTRODUCTION.format(machine=this_machine()),
+        notes_of("large_tables"),
+        *parts,
+        "## The model of cost\n\nIn src/bayesfloor/cli/cost_model.py, fitted to the records without a cluster.",
+        constants_table(),
+        model_table(order),
+        FAR_TABLES,
+        far_table(),
+    )
+    shown = "\n\n".join(["", constants_table(), FAR_TABLES, far_table(), ""])
+    GUIDE.write_text(SHOWN.sub(lambda _: shown, GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,152 @@
+"""What work on a table costs: seconds and memory, by rows, columns, classes and workers.
+
+A table of n rows and c columns is read, and u of its rows are used::
+
+    seconds of one core = start + read · n · c + small · s · c · k + many · (u - s) · c · k
+
+s is u, or 10 000 where u is more: up to there all learners are cross-validated, and of more rows some are held out, and
+learners of linear cost are trained on the rest. k is 1 for a number, and (1 + classes) / 4 for classes. Reading and the
+start are one process's, so that
+
+    seconds by the clock = start + read · n · c + the rest / workers
+
+``benchmarks/speed/large_tables.py fit`` fits the constants to what it has measured, and writes them here; its page,
+``benchmarks/results/large_tables.md``, has measured and modelled figures side by side. Spanning forests have a model of
+their own, which docs/scale.md explains.
+"""
+
+from typing import NamedTuple
+
+from bayesfloor.data.sampling import LEARNED_ROWS
+
+
+class Cost(NamedTuple):
+    """Seconds of one core: at the start, for a value of the first rows that are used, and for one of all others."""
+
+    start_s: float
+    small_s: float
+    many_s: float
+
+
+class Memory(NamedTuple):
+    """Bytes: of the program, for a value of the table that is read, and for one of the rows that are used."""
+
+    program: float
+    read: float
+    used: float
+
+
+# fitted: begin
+COSTS = {
+    "floor": Cost(start_s=7.92, small_s=0.00015, many_s=3.19e-05),
+    "report": Cost(start_s=8.07, small_s=0.000199, many_s=3.78e-05),
+    "landmarks": Cost(start_s=0.0, small_s=4.74e-05, many_s=1.22e-06),
+    "stack": Cost(start_s=5.96, small_s=0.000266, many_s=0.0),
+    "smartsvm": Cost(start_s=7.35, small_s=6.62e-06, many_s=0.0),
+}
+READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
+MEMORY = Memory(program=197000000.0, read=8.98, used=472.0)
+# fitted: end
+
+#: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.
+EFFORT = {"fast": 0.5, "default": 1.0, "high": 2.0}
+#: How often the rows are read: a text table once more, to find its encoding.
+PASSES = {"binary": 1, "text": 2}
+
+#: Seconds of one core for a distance, and for each of its features, where boxes keep no tiles apart.
+CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10
+#: Seconds of one core for a point: ranks, tiles, seeds, walks.
+CORE_POINT = 3.0e-5
+#: Seconds for a point of the last merge, which is one thread's, whatever else there is.
+LAST_WALK = 3.0e-6
+#: Where boxes keep tiles apart: seconds of one core for a million points, and the power of the growth from there.
+PRUNED = {2: (9.8, 1.0), 8: (31.0, 1.3)}
+#: Features from which on every two points meet.
+ALL_PAIRS = 16
+
+
+class Size(NamedTuple):
+    """What work is about.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Of the table.
+    n_used : int
+        Rows that are used.
+    n_classes : int or None
+        None for a number.
+    form : {"binary", "text"}
+        How it is stored.
+    """
+
+    n_rows: float
+    n_columns: float
+    n_used: float
+    n_classes: int | None
+    form: str = "binary"
+
+
+class Seconds(NamedTuple):
+    """Seconds of one core that one process needs, and that workers share."""
+
+    alone: float
+    shared: float
+
+    def by_the_clock(self, n_workers: int) -> float:
+        """Return the seconds until so many workers are done."""
+        return self.alone + self.shared / n_workers
+
+    @property
+    def of_cores(self) -> float:
+        """Seconds of all cores together."""
+        return self.alone + self.shared
+
+
+def values_trained(size: Size) -> tuple[float, float]:
+    """Return the values of the first rows that are used and of the others, each counted by what classes cost."""
+    factor = size.n_columns * (1.0 if size.n_classes is None else (1 + size.n_classes) / 4)
+    small = min(size.n_used, LEARNED_ROWS)
+    return small * factor, (size.n_used - small) * factor
+
+
+def seconds_of(method: str, size: Size, effort: str = "default") -> Seconds:
+    """Return the seconds that some work takes.
+
+    Parameters
+    ----------
+    method : str
+        One of `COSTS`, or "trees" for spanning trees alone.
+    size : Size
+        What it is about.
+    effort : {"fast", "default", "high"}
+        How much is trained.
+
+    Returns
+    -------
+    Seconds
+    """
+    read = READ_S[size.form] * size.n_rows * size.n_columns
+    if method == "trees":
+        return Seconds(COSTS["landmarks"].start_s + read, forest_seconds(size.n_used, size.n_columns, 1))
+    cost, (small, many) = COSTS[method], values_trained(size)
+    return Seconds(cost.start_s + read, EFFORT[effort] * (cost.small_s * small + cost.many_s * many))
+
+
+def memory_of(size: Size) -> float:
+    """Return the bytes of the process that reads a table and trains on it."""
+    return MEMORY.program + size.n_columns * (MEMORY.read * size.n_rows + MEMORY.used * size.n_used)
+
+
+def worker_memory_of(size: Size) -> float:
+    """Return the bytes of a worker: the rows that are used are sent to each of them."""
+    return MEMORY.program + size.n_columns * MEMORY.used * size.n_used
+
+
+def forest_seconds(n: float, d: float, cores: float) -> float:
+    """Return the seconds that exact spanning forests of n points in d dimensions take on so many cores."""
+    last = n * LAST_WALK
+    if d < ALL_PAIRS:
+        at_million, power = PRUNED[2 if d < 5 else 8]
+        return at_million * (n / 1e6) ** power / cores + last
+    return (n * n / 2 * (CORE_PAIR + CORE_PAIR_FEATURE * d) + n * CORE_POINT) / cores + last

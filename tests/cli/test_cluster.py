@@ -1,0 +1,94 @@
+"""--cluster: the workers do the work, and the answer is the same."""
+
+import json
+
+import numpy as np
+import pytest
+
+from .small_tables import three_classes, write_csv
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """table.csv of three classes, and prices.csv of a number."""
+    write_csv(tmp_path / "table.csv", *three_classes(300))
+    x = np.random.default_rng(0).normal(size=(300, 2))
+    write_csv(tmp_path / "prices.csv", x, (3 * x[:, 0] + x[:, 1] ** 2).round(4), names=("x1", "x2", "price"))
+    return tmp_path
+
+
+def n_steps(client):
+    """How many steps the tasks of a cluster have made."""
+    return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+
+
+def address(client):
+    return client.scheduler.address
+
+
+@pytest.mark.parametrize(
+    ("model", "file"), [("landmarks", "table.csv"), ("stack", "table.csv"), ("stack", "prices.csv")]
+)
+@pytest.mark.usefixtures("coarse_curves", "few_learners")
+def test_models_are_trained_by_the_workers(run, client, tables, model, file):
+    pytest.importorskip("skops.io")
+    before = n_steps(client)
+    assert run(f"fit {file} --model {model} --out here.skops --quiet").code == 0
+    assert n_steps(client) == before
+    outcome = run(f"fit {file} --model {model} --out there.skops --quiet --cluster {address(client)}")
+    assert outcome.code == 0, outcome.err
+    assert n_steps(client) > before
+    predicted = [run(f"predict {place}.skops {file} --quiet") for place in ("here", "there")]
+    assert predicted[0].code == 0
+    assert predicted[0].out == predicted[1].out
+
+
+@pytest.mark.parametrize("call", ["report table.csv --out", "report prices.csv --target price --out"])
+@pytest.mark.usefixtures("coarse_curves", "few_learners")
+def test_reports_are_made_by_the_workers(run, client, tables, call):
+    before = n_steps(client)
+    assert run(f"{call} here.json --quiet").code == 0
+    assert n_steps(client) == before
+    assert run(f"{call} there.json --quiet --cluster {address(client)}").code == 0
+    assert n_steps(client) > before
+    here, there = (json.loads((tables / f"{place}.json").read_text()) for place in ("here", "there"))
+    for summary in (here, there):
+        del summary["seconds"]
+        if summary["fast_model"] is not None:  # a sentence of it has the seconds of its fit
+            summary["fast_model"] = summary["fast_model"]["metrics"]
+    assert here == there
+
+
+def test_workers_that_a_command_starts(run, tables):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    here, there = run("classes table.csv --json"), run("classes table.csv --json --cluster 1")
+    assert there.code == 0, there.err
+    assert json.loads(there.out)["result"] == json.loads(here.out)["result"]
+
+
+def test_workers_of_a_cluster_are_counted(run, client, tables):
+    outcome = run(f"floor table.csv --dry-run --json --cluster {address(client)}")
+    plan = json.loads(outcome.out)["result"]
+    assert plan["n_workers"] == 2
+    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
+    assert plan["worker_available_bytes"] == min(limits)
+
+
+def test_a_worker_with_too_little_memory(run, client, tables, monkeypatch):
+    monkeypatch.setattr("bayesfloor.cli.planning._LARGE_BYTES", 1)
+    monkeypatch.setattr("bayesfloor.cli.cost_model.worker_memory_of", lambda size: 2.0**50)
+    outcome = run(f"floor table.csv --cluster {address(client)}")
+    assert outcome.code == 3
+    assert "would take each worker about 1048576.0 GiB of memory" in outcome.err
+
+
+def test_what_cannot_use_a_cluster_says_so(run, tables):
+    outcome = run("fit table.csv --model smartsvm --out model.skops --cluster 2")
+    assert outcome.code == 2
+    assert "--cluster is for --model landmarks and --model stack alone" in outcome.err
+    outcome = run("fit prices.csv --target price --out model.skops --cluster 2")
+    assert outcome.code == 2
+    assert "--model stack takes a cluster" in outcome.err
+    outcome = run("floor table.csv --cluster 0")
+    assert outcome.code == 2
+    assert "at least one process" in outcome.err
