@@ -80,10 +80,8 @@ def test_without_models_floors_come_from_trees():
 @pytest.mark.parametrize("fast", [False, True])
 def test_rows_and_progress_are_those_of_the_report(fast):
     seen = []
-    most = {"max_tree_rows" if fast else "max_rows": 100}
-    report = difficulty_report(
-        table(), "y", compare=GROUPS, fast=fast, n_jobs=1, **most, progress=lambda done, total: seen.append(done / total)
-    )
+    how = {"max_tree_rows" if fast else "max_rows": 100, "progress": lambda done, total: seen.append(done / total)}
+    report = difficulty_report(table(), "y", compare=GROUPS, fast=fast, n_jobs=1, **how)
     assert report.comparison.n_rows == 100
     assert {each.n_rows for each in report.comparison.features} == {100}
     assert seen == sorted(seen)
