@@ -87,7 +87,8 @@ def test_the_standard_error_of_r2_is_that_of_a_bootstrap():
     drawn = [rng.integers(0, 400, 400) for _ in range(4000)]
     expected = np.std([r2_score(y[rows], predicted[rows]) for rows in drawn])
     assert script.r2_error(y, predicted) == pytest.approx(expected, rel=0.1)
-    assert script.r2_error(y, np.full(400, y.mean())) == pytest.approx(0.0, abs=1e-12)  # R² is 0 to first order in any sample
+    # of the mean, R² is 0 to first order in any sample
+    assert script.r2_error(y, np.full(400, y.mean())) == pytest.approx(0.0, abs=1e-12)
 
 
 def records(task="classes"):
