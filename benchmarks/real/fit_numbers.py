@@ -29,7 +29,7 @@ from bayesfloor.cli import main
 from benchmarks.real.regression_real import SETS
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import timed
-from benchmarks.tools.pages import RESULTS, as_table, this_machine, write_page
+from benchmarks.tools.pages import RESULTS, as_table, notes_of, this_machine, write_page
 from benchmarks.tools.records import measure_all, read_records
 
 RECORDS = RESULTS / "fit_numbers.jsonl"
@@ -145,6 +145,7 @@ def write_table(records: list[dict[str, Any]]) -> None:
         "*Width* is the mean width of the intervals as a share of the deviation of the number. *s* is the median wall "
         "time on one thread: of both commands, with reading and writing the files; of boosting, of one fit and its "
         "predictions.",
+        notes_of("fit_numbers"),
     )
 
 

@@ -54,7 +54,7 @@ import bayesfloor
 from benchmarks.problems.honest_sets import BY_NAME, CLASSES, DESIGN, NUMBERS, fetch, load_set
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import timed
-from benchmarks.tools.pages import RESULTS, ROOT, as_table, notes_of, this_machine, write_page
+from benchmarks.tools.pages import RESULTS, ROOT, as_table, notes_of, write_page
 from benchmarks.tools.records import measure_all, read_records
 
 RECORDS = RESULTS / "honest_sets.jsonl"
@@ -223,7 +223,18 @@ def judged_classes(model: Any, test: pd.DataFrame, labels: np.ndarray) -> dict[s
 def judged_numbers(model: Any, test: pd.DataFrame, y: np.ndarray) -> dict[str, float]:
     """Return figures of a fitted regressor; the mean absolute error as a share of the deviation."""
     predicted = np.asarray(model.predict(test), np.float64)
-    return {"r2": float(r2_score(y, predicted)), "mae": float(mean_absolute_error(y, predicted) / y.std())}
+    return {
+        "r2": float(r2_score(y, predicted)),
+        "r2_error": r2_error(y, predicted),
+        "mae": float(mean_absolute_error(y, predicted) / y.std()),
+    }
+
+
+def r2_error(y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the standard error of R², by the influence of each row on a ratio of two means (delta method)."""
+    squared, centred = (y - predicted) ** 2, (y - y.mean()) ** 2
+    influence = (squared.mean() / centred.mean() * centred - squared) / centred.mean()
+    return float(influence.std() / len(y) ** 0.5)
 
 
 def measure(folder: Path, name: str, split: int, model_name: str) -> dict[str, Any]:
@@ -249,7 +260,7 @@ def measure(folder: Path, name: str, split: int, model_name: str) -> dict[str, A
     record |= {"seconds": seconds, "rows_per_s": repeats * len(test) / max(taken, 1e-9), **found}
     held_out = getattr(model, "held_out_", None) if model_name == "stack" else None
     if held_out is not None:
-        record["told"] = {key: [value.value, *value.interval] for key, value in held_out.metrics.items()}
+        record["stated"] = {key: [value.value, *value.interval] for key, value in held_out.metrics.items()}
         record["n_test"] = len(others)
     return record
 
@@ -280,53 +291,84 @@ def means_of(records: list[dict[str, Any]], figure: str, models: list[str]) -> t
     return list(frame.index), frame.to_numpy()
 
 
-def table_of(records: list[dict[str, Any]], task: str) -> str:
-    """Return ranks, means, and differences from the stack with paired standard errors over sets."""
-    models = [name for name in MODELS if any(each["model"] == name for each in records)]
-    columns: dict[str, list[str]] = {"model": models}
+def models_in(records: list[dict[str, Any]]) -> list[str]:
+    """Return the models that were measured, in their order here."""
+    return [name for name in MODELS if any(each["model"] == name for each in records)]
+
+
+def mean_and_error(differences: np.ndarray) -> str:
+    """Write the mean of differences over sets, with its standard error."""
+    error = differences.std(ddof=1) / len(differences) ** 0.5 if len(differences) > 1 else np.nan
+    return f"{differences.mean():+.4f} ± {error:.4f}"
+
+
+def tables_of(records: list[dict[str, Any]], task: str) -> list[str]:
+    """Return means with times, mean ranks, and differences from the stack with paired standard errors over sets."""
+    models = models_in(records)
+    means, ranks, less = ([[name] for name in models] for _ in range(3))
     for figure in FIGURES[task]:
         _, values = means_of(records, figure, models)
         sign = 1.0 if figure in SMALLER_IS_BETTER else -1.0
-        ranks = rankdata(sign * values, axis=1).mean(axis=0)
-        off = values - values[:, [0]]
-        errors = off.std(axis=0, ddof=1) / len(off) ** 0.5 if len(off) > 1 else np.full(len(models), np.nan)
-        columns[f"{figure}: mean"] = [f"{each:.4f}" for each in values.mean(axis=0)]
-        columns[f"{figure}: rank"] = [f"{each:.2f}" for each in ranks]
-        columns[f"{figure}: less {models[0]}"] = [
-            f"{each:+.4f} ± {error:.4f}" for each, error in zip(off.mean(axis=0), errors, strict=True)
-        ]
+        of_models = zip(values.T, rankdata(sign * values, axis=1).mean(axis=0), strict=True)
+        for place, (own, rank) in enumerate(of_models):
+            means[place].append(f"{own.mean():.4f}")
+            ranks[place].append(f"{rank:.2f}")
+            less[place].append(mean_and_error(own - values[:, 0]))
     for figure, form in (("seconds", ".1f"), ("rows_per_s", ",.0f")):
-        _, values = means_of(records, figure, models)
-        columns[f"{figure}: median"] = [f"{each:{form}}" for each in np.median(values, axis=0)]
-    return as_table(list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
+        for cells, value in zip(means, np.median(means_of(records, figure, models)[1], axis=0), strict=True):
+            cells.append(f"{value:{form}}")
+    return [
+        as_table(["mean", *FIGURES[task], "s to fit, median", "rows/s, median"], means),
+        as_table(["mean rank", *FIGURES[task]], ranks),
+        as_table([f"less {models[0]}", *FIGURES[task]], less[1:]),
+    ]
+
+
+def less_boosting(records: list[dict[str, Any]], task: str) -> str:
+    """Return differences of landmarks from default boosting over the same sets, and the ratio of CPU times."""
+    fewer = [each for each in records if each["set"] != "planes"]
+    chosen = {"all sets": records} | ({"without planes": fewer} if len(fewer) < len(records) else {})
+    rows = []
+    for model in ("landmarks", "landmarks, high"):
+        for words, own in chosen.items():
+            pairs = {name: means_of(own, name, [model, "boosting"])[1] for name in (*FIGURES[task], "seconds")}
+            cells = [mean_and_error(first - second) for first, second in (pairs[name].T for name in FIGURES[task])]
+            first, second = pairs["seconds"].T
+            rows.append([model, words, *cells, f"{np.median(first / second):.2f}"])
+    return as_table(["less boosting", "over", *FIGURES[task], "CPU, median of ratios"], rows)
 
 
 def by_set(records: list[dict[str, Any]], task: str) -> str:
     """Return the first figure of each set and model."""
-    models = [name for name in MODELS if any(each["model"] == name for each in records)]
+    models = models_in(records)
     sets, values = means_of(records, FIGURES[task][0], models)
     sizes = {each["set"]: (each["n"], each["d"]) for each in records}
     rows = [[name, *sizes[name], *(f"{each:.4f}" for each in row)] for name, row in zip(sets, values, strict=True)]
     return as_table([f"set, {FIGURES[task][0]}", "rows", "columns", *models], rows)
 
 
-def told_beside_fresh(records: list[dict[str, Any]], task: str) -> str:
+def stated_beside_fresh(records: list[dict[str, Any]], task: str) -> str:
     """Say how far `held_out_` of the stack is from the test rows, and in how many fits these lie in its range."""
-    own = [each for each in records if "told" in each]
+    own = [each for each in records if "stated" in each]
     if not own:
         return ""
     figure = "error" if task == "classes" else "r2"
     fresh = np.array([1.0 - each["accuracy"] if task == "classes" else each["r2"] for each in own])
-    value, low, high = np.array([each["told"][figure] for each in own]).T
-    n_test = np.array([each["n_test"] for each in own])
+    value, low, high = np.array([each["stated"][figure] for each in own]).T
     # the test rows are a sample too: of an error, with the variance of a share
-    spread = 1.96 * np.sqrt(value * (1 - value) / n_test) if task == "classes" else 0.0
-    inside = (fresh >= value - np.hypot(value - low, spread)) & (fresh <= value + np.hypot(high - value, spread))
+    if task == "classes":
+        errors = np.sqrt(value * (1 - value) / [each["n_test"] for each in own])
+    else:
+        errors = np.array([each["r2_error"] for each in own])
+    alone, allowed = (
+        np.mean((fresh >= value - np.hypot(value - low, more)) & (fresh <= value + np.hypot(high - value, more)))
+        for more in (0.0, 1.96 * errors)
+    )
     off = pd.Series(value - fresh).groupby([each["set"] for each in own]).mean()
-    allowed = ", which allows for the sampling of the test rows," if task == "classes" else ""
     return (
         f"`held_out_` of the stack less the {figure} of the test rows: {off.mean():+.4f} ± {off.sem():.4f} over "
-        f"{len(off)} sets; its range{allowed} holds it in {inside.mean():.0%} of {len(own)} fits."
+        f"{len(off)} sets; its range holds it in {alone:.0%} of {len(own)} fits, and in {allowed:.0%} where the range "
+        "allows for the sampling of the test rows."
     )
 
 
@@ -338,11 +380,10 @@ def write_table(file: Path) -> None:
         own = [each for each in read_records(file) if each["set"] in names]
         if own:
             n_sets = len({each["set"] for each in own})
-            parts += [f"## {task.capitalize()}: {n_sets} of {len(names)} sets", table_of(own, task)]
-            parts += [told_beside_fresh(own, task), by_set(own, task)]
+            parts += [f"## {task.capitalize()}: {n_sets} of {len(names)} sets", *tables_of(own, task)]
+            parts += [less_boosting(own, task), stated_beside_fresh(own, task), by_set(own, task)]
     about = (__doc__ or "").split("\n\n", 2)[2].strip()
-    notes = notes_of("honest_sets")
-    write_page("honest_sets", "# Sets that nothing was designed on", f"On {this_machine()}.", about, notes, *parts)
+    write_page("honest_sets", "# Sets that nothing was designed on", about, notes_of("honest_sets"), *parts)
 
 
 if __name__ == "__main__":

@@ -112,21 +112,21 @@ def run(names: list[str]) -> None:
 
 
 def _off(records: list[dict[str, Any]], figure: str, kind: str = "held_out") -> str:
-    """Say how far what is told of a fit is from what it does on fresh rows, in the mean over fits."""
-    told = [each[kind][figure] if kind == "measured" else each[kind][figure][0] for each in records]
-    off = np.array(told) - [each["stack"][figure] for each in records]
+    """Say how far what is stated of a fit is from what it does on fresh rows, in the mean over fits."""
+    stated = [each[kind][figure] if kind == "measured" else each[kind][figure][0] for each in records]
+    off = np.array(stated) - [each["stack"][figure] for each in records]
     return f"{off.mean():+.4f} (± {off.std(ddof=1) / len(off) ** 0.5:.4f}, {len(off)} fits)"
 
 
 def share_inside(records: list[dict[str, Any]], figure: str = "error") -> float:
     """Return the share of fits in whose range the error on fresh rows lies, which are a sample themselves."""
-    told = np.array([each["held_out"][figure] for each in records])
+    stated = np.array([each["held_out"][figure] for each in records])
     fresh = np.array([each["stack"][figure] for each in records])
     spread = 1.96 * np.sqrt(
         fresh * (1 - fresh) / [each["n"] / 2 for each in records]
     )  # a third, of which two are fitted
-    low, high = (np.hypot(told[:, 0] - end, spread) for end in told[:, 1:].T)
-    return float(np.mean((fresh >= told[:, 0] - low) & (fresh <= told[:, 0] + high)))
+    low, high = (np.hypot(stated[:, 0] - end, spread) for end in stated[:, 1:].T)
+    return float(np.mean((fresh >= stated[:, 0] - low) & (fresh <= stated[:, 0] + high)))
 
 
 def write_table(records: list[dict[str, Any]]) -> None:

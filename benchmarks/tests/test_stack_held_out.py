@@ -49,15 +49,15 @@ def test_fresh_figures_of_numbers():
 
 
 def test_cells():
-    told = [[0.2, 0.1, 0.3], [0.3, 0.25, 0.35]]
+    stated = [[0.2, 0.1, 0.3], [0.3, 0.25, 0.35]]
     records = [
         {
-            "told": {"error": each},
+            "stated": {"error": each},
             "measured": {"error": each[0] + 0.01},
             "known": {"error": 0.25},
             "fresh": {"error": 0.22},
         }
-        for each in told
+        for each in stated
     ]
     n, covers, width, off, by_posteriors, before = script.cells_of(records, "error")
     assert (n, covers, width) == ("2", "50.0%", "0.150")

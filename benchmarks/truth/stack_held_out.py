@@ -89,8 +89,8 @@ def measure(task: str, seed: int, place: int) -> dict[str, Any]:
     with patch("bayesfloor.classify.stacked.fit_stack_model", keep):
         model = (StackedClassifier if task == "classes" else StackedRegressor)(n_jobs=1).fit(X, y)
     assert model.held_out_ is not None
-    told = model.held_out_.metrics
-    record["told"] = {name: [round(value, 6) for value in (each.value, *each.interval)] for name, each in told.items()}
+    stated = {name: (each.value, *each.interval) for name, each in model.held_out_.metrics.items()}
+    record["stated"] = {name: [round(value, 6) for value in values] for name, values in stated.items()}
     record["measured"] = {name: round(value, 6) for name, value in model.held_out_.measured.items()}
     record["known"] = {name: round(value, 6) for name, value in known_figures(problem, X, kept[0]).items()}
     record["fresh"] = {name: round(value, 6) for name, value in fresh_figures(problem, model, rng).items()}
@@ -113,18 +113,18 @@ PLAIN = ("error", "r2")
 
 def cells_of(records: list[dict[str, Any]], figure: str) -> list[str]:
     """Return the figures of one half."""
-    told = np.array([record["told"][figure] for record in records])
+    stated = np.array([record["stated"][figure] for record in records])
     fresh = np.array([record["fresh"][figure] for record in records])
-    covered = (told[:, 1] <= fresh) & (fresh <= told[:, 2])
-    cells = [str(len(records)), f"{covered.mean():.1%}", f"{np.median(told[:, 2] - told[:, 1]):.3f}"]
-    cells.append(_mean(_less(told[:, 0], fresh, figure)))
+    covered = (stated[:, 1] <= fresh) & (fresh <= stated[:, 2])
+    cells = [str(len(records)), f"{covered.mean():.1%}", f"{np.median(stated[:, 2] - stated[:, 1]):.3f}"]
+    cells.append(_mean(_less(stated[:, 0], fresh, figure)))
     known = [record for record in records if figure in record.get("known", ())]
     if not known:
         return [*cells, "–", "–"]
     value, measured, as_known, fresh = (
         np.array([get(record) for record in known])
         for get in (
-            lambda record: record["told"][figure][0],
+            lambda record: record["stated"][figure][0],
             lambda record: record["measured"][figure],
             lambda record: record["known"][figure],
             lambda record: record["fresh"][figure],
@@ -135,9 +135,9 @@ def cells_of(records: list[dict[str, Any]], figure: str) -> list[str]:
     return [*cells, _mean(before + step), _mean(before)]
 
 
-def _less(told: np.ndarray, fresh: np.ndarray, figure: str) -> np.ndarray:
+def _less(stated: np.ndarray, fresh: np.ndarray, figure: str) -> np.ndarray:
     """Return differences, or those of logarithms."""
-    return told - fresh if figure in PLAIN else np.log(np.maximum(told, 1e-6) / np.maximum(fresh, 1e-6))
+    return stated - fresh if figure in PLAIN else np.log(np.maximum(stated, 1e-6) / np.maximum(fresh, 1e-6))
 
 
 def _mean(values: np.ndarray) -> str:

@@ -53,6 +53,6 @@ plt.show()
 # *Not feasible*: more rows will not help, and neither will another model. Other columns may, or
 # fewer mistakes in the labels: :ref:`sphx_glr_gallery_columns_plot_columns_to_buy.py` and
 # :ref:`sphx_glr_gallery_obstacles_plot_suspicious_labels.py`. *Undecided*:
-# :ref:`sphx_glr_gallery_how_good_plot_more_rows.py`. The upper end of the band is measured;
-# the lower end is extrapolated: :doc:`/how_it_works`. On the command line it is
-# ``bayesfloor report table.csv --target label --target-value 0.1``.
+# :ref:`sphx_glr_gallery_how_good_plot_more_rows.py`. The upper end of the band rests
+# on what a model reached; the lower end is extrapolated: :doc:`/how_it_works`. On the command line
+# it is ``bayesfloor report table.csv --target label --target-value 0.1``.

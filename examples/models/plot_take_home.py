@@ -37,10 +37,10 @@ print(", ".join(f"{name} {weight:.2f}" for name, weight in model.learners_.items
 # were measured; the learning curve says what the last fifth is worth, and the range allows for
 # the sample that it was trained on.
 
-told = model.held_out_.metrics["error"]
+stated = model.held_out_.metrics["error"]
 fresh = 1 - model.score(X_new, y_new)
-low, high = told.interval
-print(f"told: {told.value:.3f} ({low:.3f} to {high:.3f}), new rows: {fresh:.3f}")
+low, high = stated.interval
+print(f"stated: {stated.value:.3f} ({low:.3f} to {high:.3f}), new rows: {fresh:.3f}")
 
 # %%
 # Beside boosting as it comes, and the floor. Half of the tenth is wrong: 5% is the best.
@@ -50,7 +50,7 @@ names, values = ["boosting", "stack"], [boosting, fresh]
 fig, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
 ax.barh(names, values, color=["0.8", "tab:blue"])
 ax.axvspan(*floor.interval, color="tab:green", alpha=0.2, label="the floor lies here")
-ax.plot(told.interval, ["stack", "stack"], color="k", marker="|", label="told before")
+ax.plot(stated.interval, ["stack", "stack"], color="k", marker="|", label="stated before")
 ax.axvline(0.05, color="tab:green", label="the truth")
 ax.set_xlabel("error on 20 000 new rows")
 ax.legend(loc="lower right")

@@ -130,12 +130,12 @@ def test_what_a_learner_tells_is_calibrated():
     rows = np.arange(600)
     sure, right, none = (np.log(softmax(np.outer(k * log_odds, [-0.5, 0.5]), axis=1)) for k in (4.0, 1.0, 0.0))
     predicted = np.stack([sure, right, none])[:, None].astype(np.float32)
-    told = target.told(predicted, np.arange(3), np.zeros(600, int), rows).mean(axis=1)
-    assert told[0] == pytest.approx(told[1], rel=0.03)
+    losses = target.calibrated_losses(predicted, np.arange(3), np.zeros(600, int), rows).mean(axis=1)
+    assert losses[0] == pytest.approx(losses[1], rel=0.03)
     shares = np.bincount(problem.codes) / 600
-    assert told[3] == pytest.approx(-(shares * np.log(shares)).sum(), abs=1e-3)
-    assert told[2] == pytest.approx(told[3], abs=1e-3)
-    assert told[1] < 0.7 * told[3]
+    assert losses[3] == pytest.approx(-(shares * np.log(shares)).sum(), abs=1e-3)
+    assert losses[2] == pytest.approx(losses[3], abs=1e-3)
+    assert losses[1] < 0.7 * losses[3]
 
 
 def test_a_learner_of_the_caller_is_not_dropped_for_what_it_tells():

@@ -201,7 +201,7 @@ def test_more_rows_would_help(learned):
         ("BF023", "is open: where nothing beats always predicting the commonest class"),
         ("BF039", "is open: the models still gain fast"),
         ("BF040", "is open: each doubling"),
-        ("BF025", "extrapolated from a learning curve"),
+        ("BF025", "extrapolated from the learning curve and, for independent rows, from simulated problems"),
     ],
 )
 def test_what_the_lower_side_rests_on(learned, code, text):

@@ -56,7 +56,10 @@ def test_the_answer_leads_with_it_and_has_the_error_beside(report):
     assert f"reaches {figure(floor['reached']['value'])} (0.5 without features)" in answer[1]
     error = report.learned.metrics["error"]
     assert f"The floor of the error is about {percent(error.estimate)}" in answer[-1]
-    assert report.summary["worth"].startswith("The lower end of the range is measured: a stack of models")
+    worth = report.summary["worth"]
+    assert worth.startswith("Measured: a stack of models")
+    assert "the lower end of the range is never above that. The upper end is extrapolated" in worth
+    assert "simulated" not in worth  # they have a say in the error alone
     headings = [each["heading"] for each in report.summary["how_to_read"]]
     assert headings[:3] == ["The ceiling", "The range", "The fast model"]
     assert {"ROC AUC", "Log-loss", "F1 for 'bad'", "Cost per row"} <= set(headings)

@@ -149,7 +149,8 @@ def test_other_headlines_and_arrays(houses, asked):
     assert "MAE of price" in summary["answer"][0]
     assert "of the variance" in summary["answer"][1]
     assert summary["goal"]["target"] == 10_000
-    assert summary["worth"].startswith("The upper end of the range is measured: a stack of models")
+    assert summary["worth"].startswith("Measured: a stack of models")
+    assert "the upper end of the range is never below that. The lower end is extrapolated" in summary["worth"]
     assert summary["how_to_read"][0]["heading"] == "The floor"
     assert "metric=['mae', 'r2']" in summary["command"]
     assert "Judged by: MAE, the mean absolute error" in " ".join(str(report).split())
@@ -259,8 +260,10 @@ def test_the_headline(floor, values, says):
 
 def test_what_is_measured_and_what_is_not(floor):
     told = worth(floor, **KNOWN)
-    assert told.startswith("The lower end of the range is measured: a stack of models")
-    assert "extrapolated" in told
+    assert told.startswith("Measured: a stack of models (above all ridge) reached 86.0% on rows it had not seen;")
+    assert "the lower end of the range is never above that" in told
+    assert "The upper end is extrapolated from the learning curve" in told
+    assert "simulated problems of known ceiling" in told
     assert "is open" in worth(floor, **KNOWN | {"interval": (0.84, 1.0)})
     nothing = {"reached": 0.02, "reached_interval": (-0.1, 0.1), "interval": (-0.1, 1.0)}
     assert "maybe by chance" in worth(floor, **KNOWN | nothing)

@@ -77,6 +77,19 @@ def test_without_models_floors_come_from_trees():
     assert "useless" in report.to_html()
 
 
+@pytest.mark.parametrize("fast", [False, True])
+def test_rows_and_progress_are_those_of_the_report(fast):
+    seen = []
+    how = {"max_tree_rows" if fast else "max_rows": 100, "progress": lambda done, total: seen.append(done / total)}
+    report = difficulty_report(table(), "y", compare=GROUPS, fast=fast, n_jobs=1, **how)
+    assert report.comparison.n_rows == 100
+    assert {each.n_rows for each in report.comparison.features} == {100}
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert 0.2 in seen  # one training for the report, and four for what is compared
+    assert fast or any(0.5 < share < 1.0 for share in seen)
+
+
 def test_nothing_is_compared_by_default():
     report = difficulty_report(table(), "y", fast=True, n_jobs=1)
     assert report.comparison is report.summary["compare"] is None

@@ -13,7 +13,7 @@ def test_works_side_by_side_return_in_order(n_threads):
         def squares(first):
             return sum(pool.run(lambda value: value**2, [(first + step,) for step in range(4)]))
 
-        return pool.run_side_by_side(squares, [(first,) for first in range(5)])
+        return pool.map_in_parallel(squares, [(first,) for first in range(5)])
 
     assert supervise(work, n_threads, False) == [sum((n + step) ** 2 for step in range(4)) for n in range(5)]
 
@@ -23,7 +23,7 @@ def test_threads_go_on_with_another_work_while_one_waits():
 
     def work(pool):
         # each work has one task, which waits for that of the other
-        return pool.run_side_by_side(lambda: pool.run(met.wait, [()]), [(), ()])
+        return pool.map_in_parallel(lambda: pool.run(met.wait, [()]), [(), ()])
 
     assert sorted(index for (index,) in supervise(work, 2, False)) == [0, 1]
 
@@ -42,4 +42,4 @@ def test_an_error_in_one_work_stops_the_others():
             pool.run(lambda: None, [(), ()])
 
     with pytest.raises(ValueError, match="the first work fails"):
-        supervise(lambda pool: pool.run_side_by_side(lambda own: own(pool), [(fails,), (goes_on,)]), 2, False)
+        supervise(lambda pool: pool.map_in_parallel(lambda own: own(pool), [(fails,), (goes_on,)]), 2, False)

@@ -41,9 +41,9 @@ def floor(
 
     Where the target is a number it is the share of its variance that any model
     can explain, and the lowest RMSE and MAE. A stack of learners is trained at three sizes, and the floor is where its
-    learning curve ends: the upper end of the interval is measured, as a model did
-    this on rows it had not seen; the lower end assumes that the curve goes on as it
-    does. Where larger is better, as for roc_auc, it is a ceiling, and the other way
+    learning curve ends: the upper end of the interval is never below what a model
+    reached on rows it had not seen; the lower end is extrapolated, from the curve and
+    from simulated problems. Where larger is better, as for roc_auc, it is a ceiling, and the other way
     round.
 
     Parameters
@@ -111,8 +111,8 @@ def _from_models(
     else:
         text = _metrics_text(list(found.metrics.values()))
         say(
-            f"{exact_percent(found.confidence)} intervals. The worse end is measured; the better "
-            "end assumes that the learning curve goes on as it does.",
+            f"{exact_percent(found.confidence)} intervals. The worse end is never better than what a "
+            "model reached on rows it had not seen; the better end is extrapolated.",
             quiet=options.quiet,
         )
     if rows_for is not None:
@@ -134,8 +134,8 @@ def _of_classes(found: "LearnedFloor", options: TableOptions) -> str:
         ]
         parts = [table_text(("", "error", "from", "to"), rows)]
         say(
-            f"{level} intervals. The upper end is measured: a model did this on rows it had not seen. The lower end "
-            "assumes that the learning curve goes on as it does.",
+            f"{level} intervals. The upper end is never below what a model reached on rows it had not seen; the lower "
+            "end is extrapolated.",
             quiet=options.quiet,
         )
     else:

@@ -1,11 +1,13 @@
 """`difficulty_report`: the answer, how sure it is, and where it will hurt."""
 
 import os
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.data.metrics import NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
@@ -15,16 +17,18 @@ from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default
-from bayesfloor.floor.trees.problem import Progress, check_options
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
 from bayesfloor.report.representations import check_compare, compare_in_report
 from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
 from bayesfloor.report.sections.section import Facts
 from bayesfloor.report.source import Source, source_of
+from bayesfloor.report.trust_checks import TrustChecks
 from bayesfloor.report.verdict import verdict_of
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.progress import Stages
 from bayesfloor.tables.arguments import at_hand, is_file, problem_and_table
 from bayesfloor.tables.columns import RawTable
 
@@ -187,6 +191,9 @@ def difficulty_report(
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
     representations = check_compare(compare, source)
+    if representations is not None:  # models are trained once for the report, and once for each that is compared
+        stages = Stages(progress)
+        options = replace(options, progress=stages.begin(1.0, 1.0 + len(representations)))
     compared = _compared(X, source, (y, groups, time), model, predictions, names[0])
     if is_number:
         figures: Any = figures_of_numbers(
@@ -213,19 +220,10 @@ def difficulty_report(
     verdict = verdict_of(figures)
     comparison = None
     if representations is not None:
-        judged_by = {"metric": names[0], "costs": costs if names[0] == "cost" else None, "positive": positive}
-        comparison = compare_in_report(
-            representations,
-            source,
-            figures.checks,
-            learners=None if fast else "default",
-            **({} if fast else judged_by),
-            effort=effort,
-            confidence=options.confidence,
-            n_jobs=n_jobs,
-            random_state=options.random_state,
-            client=client,
-        )
+        options = replace(options, progress=stages.begin(1.0, 0.0))
+        most = max_tree_rows if fast else max_rows
+        comparison = _comparison(representations, source, figures.checks, names[0], asked, options, most)
+        stages.finish()
     facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value, comparison)
     summary = summarise(facts, command or _call(data, names, asked, given))
     summary["seconds"] = perf_counter() - started
@@ -290,6 +288,25 @@ def _compared(
     places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
     own = OwnRows(X, places, columns_named(X, *columns))
     return check_compared(model, predictions, own, source.problem, metric)
+
+
+def _comparison(
+    features: dict[str, Any],
+    source: Source,
+    checks: TrustChecks,
+    metric: str,
+    asked: dict[str, Any],
+    options: Options,
+    max_rows: int | None,
+) -> FeatureComparison:
+    """Compare representations by the metric of the report and with its options; by trees alone where it is fast."""
+    names = ("n_trees", "confidence", "n_jobs", "device", "random_state", "progress", "client")
+    how = {name: getattr(options, name) for name in names} | {"effort": asked["effort"], "max_rows": max_rows}
+    if asked["fast"]:
+        how["learners"] = None
+    else:
+        how |= {"metric": metric, "costs": asked["costs"] if metric == "cost" else None, "positive": asked["positive"]}
+    return compare_in_report(features, source, checks, **how)
 
 
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:

@@ -63,7 +63,7 @@ def sentence_on(metric: MetricFloor) -> str:
     )
 
 
-def worth_of(metric: MetricFloor, carriers: str, reached_by: str | None = None) -> str:
+def worth_of(metric: MetricFloor, carriers: str, reached_by: str | None = None, better_end: str | None = None) -> str:
     """Say what was measured of a metric, and what is extrapolated.
 
     Parameters
@@ -74,22 +74,34 @@ def worth_of(metric: MetricFloor, carriers: str, reached_by: str | None = None) 
         The learners that weigh most.
     reached_by : str or None, default=None
         The model that reached most; None for the stack.
+    better_end : str or None, default=None
+        What the better end of the range rests on; None for `better_side`.
 
     Returns
     -------
     str
     """
-    worse, better = ("lower", "upper") if metric.larger_is_better else ("upper", "lower")
     model = f"a stack of models (above all {carriers})" if reached_by is None else reached_by
-    first = f"The {worse} end of the range is measured: {model} did this on rows it had not seen."
+    first = f"Measured: {model} reached {metric.written(metric.reached)} on rows it had not seen"
     if beats_nothing(metric):
-        first = f"Measured: {model} reached {metric.written(metric.reached)} on rows it had not seen, maybe by chance."
-    if metric.best == metric.perfect:
-        return f"{first} The {better} end is open: these rows do not tell where the learning curve ends."
-    near = " and from how much rows that lie close together differ" if metric.name in NUMBER_METRICS else ""
+        first = f"{first}, maybe by chance."
+    else:
+        worse, side = ("lower", "above") if metric.larger_is_better else ("upper", "below")
+        first = f"{first}; the {worse} end of the range is never {side} that."
+    return f"{first} {better_side(metric) if better_end is None else better_end}"
+
+
+def better_side(metric: MetricFloor, *, may_be_open: bool = True) -> str:
+    """Say what the better end of the range rests on: see `bayesfloor.floor.learned.simulated`."""
+    better = "upper" if metric.larger_is_better else "lower"
+    if may_be_open and metric.best == metric.perfect:
+        return f"The {better} end is open: these rows do not tell where the learning curve ends."
+    near = ", from how much rows that lie close together differ" if metric.name in NUMBER_METRICS else ""
+    simulated = f" and, for independent rows, from simulated problems of known {limit_word(metric.larger_is_better)}"
+    is_averaged = metric.name in ("error", *NUMBER_METRICS)
     return (
-        f"{first} The {better} end is extrapolated from the learning curve{near}: no method can tell, from data alone, "
-        "that no better model exists."
+        f"The {better} end is extrapolated from the learning curve{near}{simulated if is_averaged else ''}: no method "
+        "can tell, from data alone, that no better model exists."
     )
 
 

@@ -121,7 +121,7 @@ class WorkerPool:
             return [do(number) for number in range(len(arguments))]
         return self._results_of([self._executor.submit(copy_context().run, do, n) for n in range(len(arguments))])
 
-    def run_side_by_side(self, work: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
+    def map_in_parallel(self, work: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
         """Call something that has this pool run tasks, with each of the arguments; return the results in that order.
 
         Where one of the calls waits for its last tasks, the threads go on with those of another.

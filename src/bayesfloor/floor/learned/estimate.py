@@ -1,7 +1,7 @@
 """The learned floor: what a stack of learners reaches, and where its learning curve ends.
 
-The room's docstring shows the steps. The upper side of the result is measured: a model did this. The lower side
-assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
+The room's docstring shows the steps. The upper side of the result rests on what was measured: a model did this. The
+lower side is extrapolated: no method can give a lower bound that holds for every distribution.
 """
 
 from dataclasses import replace
@@ -153,9 +153,10 @@ def learned_floor(
 
     Notes
     -----
-    The upper end of the interval is an error that a model attains, with its sampling error. The lower end assumes that
-    the learning curve goes on as it does. No method can give a lower bound for every distribution: structure finer than
-    the distances between rows cannot be seen in them.
+    The ends of the interval are averages of two: what the learning curve says, and what simulated problems of known
+    floor say; with `groups`, `time` or other learners, the curve alone. The upper end is never below what a model
+    attains. No method can give a lower bound for every distribution: structure finer than the distances between rows
+    cannot be seen in them.
 
     With both `groups` and `time`, the groups are dealt out to folds, and each fold of a period is predicted from the
     past of the other folds. This takes four times as long. Rows of one group are counted for as much as they say: see

@@ -196,7 +196,7 @@ def learn(
         while len(fitted) < n_repeats and not (len(fitted) >= fewest and _is_settled(stacks[0], target)):
             n_sure = len(fitted) + 1 if cluster is not None else max(min(fewest, n_repeats), len(fitted) + 1)
             plans = [(number, dealt_out(number)) for number in range(len(fitted), n_sure)]
-            for another, more in pool.run_side_by_side(fit, [(pool, dealt, seed + n) for n, dealt in plans]):
+            for another, more in pool.map_in_parallel(fit, [(pool, dealt, seed + n) for n, dealt in plans]):
                 fitted.append(another)
                 stacks = [stack.joined(others) for stack, others in zip(stacks, more, strict=True)] if stacks else more
         return fitted, stacks

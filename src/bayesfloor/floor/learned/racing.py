@@ -71,7 +71,7 @@ class LearnerRace:
         weights = self.fits.fit(fitted, size)[fold][0]
         source, views, rows = self.fits.source(fitted, size, fold)
         among = fitted.trained_for(fold, source)
-        losses = self.fits.target.told(fitted.predicted[source], among, views, rows)
+        losses = self.fits.target.calibrated_losses(fitted.predicted[source], among, views, rows)
         mean = losses.mean(axis=1)
         nothing, best = mean[-1], int(mean[:-1].argmin())
         error = (losses[:-1] - losses[best]).std(axis=1) / np.sqrt(len(np.unique(rows[: losses.shape[1]])))

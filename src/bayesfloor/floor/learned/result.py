@@ -118,8 +118,8 @@ class MetricFloor(
     estimate : float
         The best value: a floor, or a ceiling where larger is better.
     interval : (float, float)
-        Where it lies. The worse end is measured: a model did this on rows it had not seen, allowing for sampling. The
-        better end assumes that the learning curve goes on as it does.
+        Where it lies. The worse end is never better than what a model reached on rows it had not seen. The better end
+        is extrapolated from the learning curve and from simulated problems.
     reached : float
         What the stack attains by cross-validation, or on rows that were held out.
     reached_interval : (float, float)
@@ -159,12 +159,12 @@ class MetricFloor(
 
     @property
     def best(self) -> float:
-        """The better end of the interval, which rests on the learning curve."""
+        """The better end of the interval, which is extrapolated."""
         return self.interval[1] if self.larger_is_better else self.interval[0]
 
     @property
     def measured(self) -> float:
-        """The worse end of the interval, which a model attains."""
+        """The worse end of the interval, which is never better than what a model attains."""
         return self.interval[0] if self.larger_is_better else self.interval[1]
 
     def sentence(self) -> str:
@@ -467,8 +467,8 @@ class StackFloor(
     def interval(self) -> Range:
         """Where that lies.
 
-        The worse end is measured: a model did this on rows it had not seen, allowing for sampling. The better end
-        assumes that the learning curve goes on as it does.
+        The worse end is never better than what a model reached on rows it had not seen. The better end is extrapolated
+        from the learning curve and from simulated problems.
         """
         return self._first.interval
 

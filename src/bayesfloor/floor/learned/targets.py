@@ -39,7 +39,7 @@ N_BEST = 14
 #: Most rows that a stack of classes is fitted to: it has few parameters.
 MOST_ROWS = 4000
 #: Most predictions that what a learner tells is measured by, and exponents that it may have.
-MOST_TOLD, EXPONENTS = 1000, (0.25, 0.5, 1.0)
+MOST_CALIBRATED, EXPONENTS = 1000, (0.25, 0.5, 1.0)
 #: Ridge penalty that draws weights to equal shares and offsets to 0, in rows; of numbers, in rows of the variance that
 #: the best learner leaves.
 _RIDGE = 15.0
@@ -114,7 +114,7 @@ class Target(Protocol):
     ) -> tuple[Floats, Any]:
         """Fit weights of some learners, 0 for all others, and an offset, to predictions of some views of rows."""
 
-    def told(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
+    def calibrated_losses(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
         """Return what predictions, the first of many, lose with each learner, calibrated; in the last line without."""
 
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
@@ -194,9 +194,9 @@ class ClassTarget:
         weights[chosen], offset = _without_light_ones(fit, len(chosen), self.light)
         return weights, offset
 
-    def told(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
+    def calibrated_losses(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
         """Return log-losses; between the shares of the classes and a learner, the exponent is the best of a few."""
-        views, rows = views[:MOST_TOLD], rows[:MOST_TOLD]
+        views, rows = views[:MOST_CALIBRATED], rows[:MOST_CALIBRATED]
         codes, weight = self.codes[rows], np.ones(len(rows)) if self.weight is None else self.weight[rows]
         shares = np.log((np.bincount(codes, weight, self.shape[0]) + 0.5) / (weight.sum() + 0.5 * self.shape[0]))
         losses = np.tile(-weight * shares[codes], (len(among) + 1, 1))
@@ -276,7 +276,7 @@ class NumberTarget:
         weights[among[best]], offset = _without_light_ones(fit, len(best), self.light)
         return weights, offset
 
-    def told(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
+    def calibrated_losses(self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints) -> Floats:
         """Return squared errors; between the mean and a learner, the slope is the best there is up to 1."""
         y, weight = self.y[rows], self.weight[rows]
         inputs = predicted[among[:, np.newaxis], views, rows].astype(np.float64)

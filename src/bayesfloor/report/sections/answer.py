@@ -18,6 +18,7 @@ from bayesfloor.report.fast_model import FastModel
 from bayesfloor.report.figures import FEWEST_ROWS, ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import (
     beats_nothing,
+    better_side,
     carriers_of,
     in_text,
     is_beaten,
@@ -95,13 +96,12 @@ class Answer(Section[Any]):
                 ),
             }
         metric, is_number = figures.headline, isinstance(figures, NumberFigures)
-        worse, better = ("lower", "upper") if metric.larger_is_better else ("upper", "lower")
+        worse, better, side = ("lower", "upper", "above") if metric.larger_is_better else ("upper", "lower", "below")
         words = {
             f"The {limit_word(metric.larger_is_better)}": _meaning_of_limit(metric, is_number=is_number),
             "The range": (
-                f"The {worse} end is measured: a model did this on rows it had not seen, allowing for sampling. The "
-                f"{better} end assumes that the learning curve goes on as it does. It is no bound: structure finer "
-                "than the distances between rows cannot be seen in them."
+                f"The {worse} end is never {side} what a model reached on rows it had not seen. The {better} end is "
+                "extrapolated. It is no bound: structure finer than the distances between rows cannot be seen in them."
             ),
         }
         if isinstance(figures, ClassFigures) and figures.fast_model is not None:
@@ -401,10 +401,9 @@ def worth_on_classes(figures: ClassFigures, fast: bool) -> str:
     if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
         return (
             f"AUC, recall, precision and the error of {percent(figures.headline.reached)} are measured on rows that "
-            "the models had not seen; ranges are for sampling. The floor is extrapolated from a learning curve."
+            "the models had not seen; ranges are for sampling. The floor is extrapolated."
         )
-    model = figures.reached_by or f"a stack of models (above all {carriers_of(figures.weights)})"
-    return f"The upper end of the range is measured: {model} did this on rows it had not seen. {lower_side(learned)}"
+    return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by, lower_side(learned))
 
 
 def lower_side(learned: LearnedFloor) -> str:
@@ -419,10 +418,7 @@ def lower_side(learned: LearnedFloor) -> str:
         return "The lower end is open: the models still gain fast with more rows, and how far cannot be told."
     if "BF040" in codes:
         return "The lower end is open: each doubling of the rows lowers the error as much as the one before."
-    return (
-        "The lower end is extrapolated from a learning curve: no method can tell, from data alone, that no better "
-        "model exists."
-    )
+    return better_side(learned.metrics["error"], may_be_open=False)
 
 
 def answer_on_numbers(figures: NumberFigures, limit: Limit, target: str) -> list[str]:

@@ -129,9 +129,10 @@ def regression_floor(
 
     Notes
     -----
-    The lower end of the interval of R² is measured: a model did this on rows it had not seen. The upper end assumes
-    that the learning curve goes on as it does. No method can bound R² from above for every distribution: structure
-    finer than the distances between rows cannot be told from noise, unless rows with equal features are there.
+    The ends of the interval are averages of two: what the learning curve says, and what simulated problems of known
+    noise say; with `groups`, `time` or other learners, the curve alone. The lower end of R² is never above what a model
+    attains. No method can bound R² from above for every distribution: structure finer than the distances between rows
+    cannot be told from noise, unless rows with equal features are there.
 
     Examples
     --------
