@@ -179,7 +179,7 @@ class PartWriter:
         of_part = (keys >> np.uint64(32)) * np.uint64(self.n_parts) >> np.uint64(32)
         order = np.argsort(of_part, kind="stable")
         first = np.searchsorted(of_part[order], np.arange(self.n_parts + 1, dtype=np.uint64))
-        arrays = {"points": points, "bins": bins, "y": y, "keys": keys}
+        arrays: dict[str, NDArray[Any]] = {"points": points, "bins": bins, "y": y, "keys": keys}
         for number in range(self.n_parts):
             rows = order[first[number] : first[number + 1]]
             if not len(rows):

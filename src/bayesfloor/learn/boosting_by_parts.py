@@ -37,7 +37,7 @@ N_LEAVES, MIN_ROWS = 63, 20
 #: Most columns drawn for each tree.
 MOST_COLUMNS = 30
 #: Rows of all trees together: with very many classes some parts are left out.
-ROWS_OF_TREES = 4_000_000_000
+ROWS_OF_TREES = 8_000_000_000
 
 #: Columns, bins to the left and children of the nodes of the trees of each round, and values: (n_rounds, n_scores, …).
 Trees = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], Floats]

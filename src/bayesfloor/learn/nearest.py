@@ -188,9 +188,9 @@ def local_ridge(
     """
     known = single(train.X)
     scale = -0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE]))
-    prior = (train.prior if prior is None else prior).astype(np.float32)
-    targets, penalties = train.targets(kind=np.float32) - prior, penalty / np.maximum(train.weights, LIGHTEST)
-    predicted = _fitted_nearby(test, nearest, known, scale, single(penalties), targets, prior, check=train.check)
+    middle = single(train.prior if prior is None else prior)
+    targets, penalties = train.targets(kind=np.float32) - middle, penalty / np.maximum(train.weights, LIGHTEST)
+    predicted = _fitted_nearby(test, nearest, known, scale, single(penalties), targets, middle, check=train.check)
     return train.within(predicted, LEAST)
 
 

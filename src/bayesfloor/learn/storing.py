@@ -53,9 +53,10 @@ class Batch(NamedTuple):
     table: Floats | None
     y: NDArray[Any]
 
-    def take(self, rows: NDArray[Any]) -> "Batch":
+    def take(self, rows: Any) -> "Batch":
         """Keep some of the rows."""
-        return Batch(*(None if each is None else each[rows] for each in self))
+        table = None if self.table is None else self.table[rows]
+        return Batch(self.keys[rows], self.numbers[rows], self.X[rows], table, self.y[rows])
 
 
 def store_rows(
@@ -121,7 +122,8 @@ def store_rows(
         if len(rest.keys):
             writer.add(rest.keys, *encoded(rest))
     writer.add(of_sample.keys, *encoded(of_sample))
-    drawn = Batch(*(None if each[0] is None else np.concatenate(each) for each in zip(*tested, strict=True)))
+    joined: Any = [None if each[0] is None else np.concatenate(each) for each in zip(*tested, strict=True)]
+    drawn = Batch(*joined)
     drawn = drawn.take(np.argsort(drawn.keys, kind="stable"))
     stored = StoredRows(
         parts=writer.parts(pool),

@@ -275,7 +275,7 @@ def _fits(source: Source) -> bool:
     """Tell whether all rows of a source can be in memory."""
     if isinstance(source, TextSource) and source.n_bytes <= 2 * FITTING_VALUES:  # a value has a separator behind it
         return True
-    n_rows = source.n_expected() if isinstance(source, TextSource) else source.n_rows or 0
+    n_rows = source.n_expected() or 0
     return n_rows * len(source.columns) <= FITTING_VALUES and n_rows <= MOST_ROWS and source.n_bytes <= UNPACKED_LIMIT
 
 

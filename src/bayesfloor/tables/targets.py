@@ -472,7 +472,7 @@ def labels_alike(table: RawTable, target: str, classes: NDArray[Any] | None) -> 
     if classes.dtype.kind == "b":
         own = [code_of.get(label == "True", -1) for label in text.categories]
     elif classes.dtype.kind == "i":
-        own = [code_of.get(to_number(label), -1) for label in text.categories]  # type: ignore[arg-type]
+        own = [code_of.get(to_number(label), -1) for label in text.categories]
     else:
         own = [code_of.get(label, -1) for label in text.categories]
     return np.array([*own, -1], np.int64)[text.codes]

@@ -18,8 +18,9 @@ import numpy as np
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.copies import distinct_rows
+from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.learn.storing import Batch, store_rows
-from bayesfloor.runtime.checks import Progress, is_int
+from bayesfloor.runtime.checks import is_int
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import problem_and_table
@@ -112,9 +113,12 @@ def problem_on_disk(
         None where the rows are few or in memory, or need all to be looked at together.
     """
     source = source_of(X) if isinstance(y, str) else None
-    if source is None or _n_expected(source) < MANY_ROWS:
+    n_expected = None if source is None else source.n_expected()
+    if source is None or (n_expected is not None and n_expected < MANY_ROWS):
         return None
-    n_sample = min(SAMPLE_ROWS, SAMPLE_VALUES // len(source.columns), int(MOST_SAMPLED * _n_expected(source)))
+    n_sample = min(SAMPLE_ROWS, SAMPLE_VALUES // len(source.columns))
+    if n_expected is not None:
+        n_sample = min(n_sample, int(MOST_SAMPLED * n_expected))
     sampled = sample_of(source, n_sample, seed, target=y)
     if sampled.n_rows < MANY_ROWS or len(sampled.rows) > 2 * MOST_SAMPLED * sampled.n_rows:
         return None
@@ -126,11 +130,6 @@ def problem_on_disk(
     if is_few or copies.are_left_out or copies.problem.groups is not None or len(copies.rows) < len(sample.X):
         return None
     return supervise(lambda pool: _stored(source, sampled, sample, table, seed, pool), check_n_jobs(n_jobs), progress)
-
-
-def _n_expected(source: Source) -> int:
-    """Return how many rows a source has, about."""
-    return source.n_rows if source.n_rows is not None else source.n_expected()
 
 
 def _stored(source: Source, sampled: Sampled, sample: Problem, table: Table, seed: int, pool: WorkerPool) -> Problem:
