@@ -1,5 +1,6 @@
 """The commands floor, pairs and classes."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bayesfloor as bf
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
     from bayesfloor.runtime.arrays import Range
     from bayesfloor.runtime.findings import Finding
 
+#: What must not have been said of a table that is read from its files once more.
+_AS_IT_IS: dict[str, Any] = {
+    name: getattr(TABLE_DEFAULTS, name)
+    for name in (
+        *("groups", "time", "strict", "encode", "scale", "impute", "drop_missing", "keep_missing_as_class", "drop"),
+        *("categorical", "numeric", "text", "date", "max_rows"),
+    )
+}
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
 
@@ -71,7 +80,7 @@ def floor(
     table = open_table(files, options, given.by, task=task)
     judged_by = metric_arguments(given, table)
     if not given.fast:
-        result, text, findings = _from_models(table, options, given, judged_by, rows_for)
+        result, text, findings = _from_models(files, table, options, given, judged_by, rows_for)
     elif table.task == "regression":
         result, text, findings = _noise_from_trees(table, options, judged_by["metric"])
     else:
@@ -92,7 +101,12 @@ def _subgroups_text(found: "SubgroupFloors") -> str:
 
 
 def _from_models(
-    table: "Table", options: TableOptions, given: MetricOptions, judged_by: dict[str, Any], rows_for: float | None
+    files: tuple[str, ...],
+    table: "Table",
+    options: TableOptions,
+    given: MetricOptions,
+    judged_by: dict[str, Any],
+    rows_for: float | None,
 ) -> tuple[dict[str, Any], str, Any]:
     """Estimate what models can learn of classes or a number."""
     estimate: Any = bf.regression_floor
@@ -100,7 +114,13 @@ def _from_models(
     if of_classes:
         estimate, judged_by = bf.learned_floor, {"by": given.by} | judged_by
     with engine(options, device=False) as how, compiling_boosting(of_classes):
-        found = estimate(table, max_rows=rows_to_use(table, options), effort=given.effort, **judged_by, **how)
+        found = estimate(
+            *_rows_of(files, table, options, given),
+            max_rows=rows_to_use(table, options),
+            effort=given.effort,
+            **judged_by,
+            **how,
+        )
     result = {"method": "learned", **found.to_dict()}
     findings = [*_trust(table, options), *found.findings]
     if of_classes:
@@ -119,6 +139,16 @@ def _from_models(
         result["rows_for"] = found.rows_for(rows_for).to_dict()
         text += f"\n\n{result['rows_for']['sentence']}"
     return result, text, findings
+
+
+def _rows_of(files: tuple[str, ...], table: "Table", options: TableOptions, given: MetricOptions) -> tuple[Any, ...]:
+    """Return X and y: the files, where models are trained on many rows from disk, or the table."""
+    from bayesfloor.floor.learned.large_tables import MANY_ROWS
+
+    is_plain = given.by is None and all(getattr(options, name) == value for name, value in _AS_IT_IS.items())
+    if table.n_samples < MANY_ROWS or not is_plain or not all(Path(file).exists() for file in files):
+        return (table,)
+    return files[0] if len(files) == 1 else list(files), table.target
 
 
 def _of_classes(found: "LearnedFloor", options: TableOptions) -> str:

@@ -11,7 +11,6 @@ table comes in, its parts are the same, and every part is a random sample of the
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,15 +49,16 @@ class RowPart(WithArrays):
         self.points, self.bins, self.y = points, bins, y
         self.state: dict[str, Any] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"points": self.points, "bins": self.bins, "y": self.y}
-
-    def __setstate__(self, stored: dict[str, Any]) -> None:
-        # what travelled lies where its message has it, and cannot be written to
-        self.__init__(*(np.require(stored[name], requirements=["A", "W"]) for name in ("points", "bins", "y")))  # type: ignore[misc]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (self.points, self.bins, self.y)
 
     def __len__(self) -> int:
         return len(self.y)
+
+
+def _arrived(*arrays: NDArray[Any]) -> RowPart:
+    """Put a part together that travelled: its arrays lie where the message has them, and cannot be written to."""
+    return RowPart(*(np.require(array, requirements=["A", "W"]) for array in arrays))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +213,3 @@ class PartWriter:
 def bytes_of_row(n_directions: int, n_columns: int) -> int:
     """Return how many bytes a row takes on disk while parts are written."""
     return 4 * n_directions + n_columns + 16
-
-
-#: A pure function of one part and of other arguments, which can be sent to a worker.
-PartTask = Callable[..., Any]

@@ -1,6 +1,6 @@
 """Gradient boosting of any number of rows, in parts.
 
-A tree is grown to a few thousand rows, drawn from one part, and its leaves get their values from all rows: sums of
+A tree is grown to 65 535 rows, drawn from one part, and its leaves get their values from all rows: sums of
 derivatives, which parts add up by themselves. Where a tree is cut matters little, and what its leaves say matters a
 lot. A round reads each part once::
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.row_parts import RowPart
 from bayesfloor.learn.boosting import RIDGE, shares_of
 from bayesfloor.learn.boosting_kernels import (
-    MOST_SEEN,
+    MOST_OF_WIDE,
     add_values,
     arrays_of_tree,
     find_leaves,
@@ -29,11 +29,11 @@ from bayesfloor.learn.parts import PartPool
 from bayesfloor.runtime.arrays import Bools, Floats
 
 #: Trees of all classes together, and rounds, at the least and at the most.
-N_TREES, FEWEST_ROUNDS, MOST_ROUNDS = 600, 40, 200
+N_TREES, FEWEST_ROUNDS, MOST_ROUNDS = 450, 40, 150
 #: Rounds below which larger steps are taken, and the share of each step there and with more rounds.
 FEW_ROUNDS, LARGE_RATE, RATE = 100, 0.25, 0.15
 #: Leaves of a tree, and rows in each at the least among those that it is grown to.
-N_LEAVES, MIN_ROWS = 63, 20
+N_LEAVES, MIN_ROWS = 127, 20
 #: Most columns drawn for each tree.
 MOST_COLUMNS = 30
 #: Rows of all trees together: with very many classes some parts are left out.
@@ -97,7 +97,7 @@ def boost_parts(
     d, n = columns.shape
     n_bins = 1 + columns.max(axis=1).astype(np.int64)
     y, state, features = grown_to.y.astype(np.float64), np.array([seed], np.uint64), np.arange(d)
-    n_tried, n_seen = min(d, MOST_COLUMNS), min(n, MOST_SEEN)
+    n_tried, n_seen = min(d, MOST_COLUMNS), min(n, MOST_OF_WIDE)
     work = arrays_of_tree(n_seen, n_tried, N_LEAVES, int(n_bins.max()))
     shape = n_rounds, n_scores, 2 * N_LEAVES
     trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)

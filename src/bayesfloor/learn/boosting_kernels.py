@@ -3,8 +3,9 @@
 A split is a word of 64 bits. For a category, bin b goes to the left where bit b is set. For a number, bins from 1 up to
 the low byte of the word go to the left, and gaps, in bin 0, where the next bit is set.
 
-What a histogram adds up is a word as well. From the top: 29 bits of the first derivative, rounded and signed, 22 of the
-second and 13 that count rows. One addition takes the place of three, and sums are exact whatever their order.
+What a histogram adds up is a word as well. From the top: bits of the first derivative, rounded and signed, 22 bits of
+the second, and bits that count rows: 29 and 13, or 26 and 16 where more rows are added up and each is rounded more
+coarsely. One addition takes the place of three, and sums are exact whatever their order.
 """
 
 import numpy as np
@@ -14,10 +15,9 @@ from bayesfloor.runtime.kernels import kernel
 
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
 MOST_BINS, MOST_OF_CATEGORY = 256, 64
-#: Most rows that histograms can add up.
-MOST_SEEN = 8191
-#: Units of the derivatives, which are at most 1 and 1/4: `MOST_SEEN` of them fit into 28 and 22 bits.
-_FIRST, _SECOND = 2.0**15, 2.0**11
+#: Bits that count rows, with few of them and with many, and most rows that histograms can add up in each case.
+COUNT_BITS, WIDE_BITS = 13, 16
+MOST_SEEN, MOST_OF_WIDE = 2**COUNT_BITS - 1, 2**WIDE_BITS - 1
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
 #: Rows whose probabilities are computed at a time, and rows that go down a tree side by side.
@@ -87,12 +87,14 @@ def boost(
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
-            first_unit, second_unit = slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes)
+            first_unit, second_unit = slopes_of(
+                scores, probability, y, weight, heaviest, n_classes, k, COUNT_BITS, slopes
+            )
             penalty = ridge / second_unit
-            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, work)
+            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, COUNT_BITS, work)
             totals, node_of = work[4], work[7]
             for leaf in range(n_grown):
-                first, second, _ = unpacked(totals[leaf])
+                first, second, _ = unpacked(totals[leaf], COUNT_BITS)
                 value[node_of[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
             if n_seen == n:
                 add_leaves(n_grown, work, value, scores, k)
@@ -105,19 +107,19 @@ def boost(
 
 
 @kernel
-def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes):
+def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, count_bits, slopes):
     """Write the derivatives of all rows as words; return the units that bound them by 1 and 1/4."""
     if n_classes > 0:
         label = 1 if scores.shape[1] == 1 else k
         for i in range(y.shape[0]):
             p, share = probability[i, k], weight[i] / heaviest
-            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p))
+            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p), count_bits)
         return heaviest, heaviest
     first_unit, second_unit = 1e-300, 4.0 * heaviest
     for i in range(y.shape[0]):
         first_unit = max(first_unit, weight[i] * abs(scores[i, 0] - y[i]))
     for i in range(y.shape[0]):
-        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit)
+        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit, count_bits)
     return first_unit, second_unit
 
 
@@ -146,8 +148,9 @@ def grow_round(
     draw_rows(n, state, seen)
     for k in range(n_scores):
         draw_first(features, n_tried, state)
-        _, second_unit = slopes_of(scores, probability, y, weight, 1.0, n_classes, k, slopes)
-        n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge / second_unit, min_rows, work)
+        _, second_unit = slopes_of(scores, probability, y, weight, 1.0, n_classes, k, WIDE_BITS, slopes)
+        penalty = ridge / second_unit
+        n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, WIDE_BITS, work)
         keep_tree(n_grown, work, column_of[k], left_of[k], child_of[k])
 
 
@@ -246,7 +249,7 @@ def arrays_of_tree(n_seen, n_tried, n_leaves, most_bins):
 
 
 @kernel
-def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, work):
+def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, count_bits, work):
     """Grow a tree leaf by leaf, the best split of all leaves first, and return how many leaves it has.
 
     Parameters
@@ -259,6 +262,8 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
         The rows that the tree is grown to.
     slopes : ndarray of shape (n,)
         Derivatives of all training rows, as words.
+    count_bits : int
+        Bits of the words that count rows: `COUNT_BITS`, or `WIDE_BITS`.
     work : tuple of ndarray
         As from `arrays_of_tree`; the tree is written into it.
     """
@@ -269,7 +274,9 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
     start[0], stop[0], node_of[0], split_column[0] = 0, seen.shape[0], 0, -1
     totals[0] = total_of(order, 0, seen.shape[0], slopes, near)
     add_up(bins, n_bins, features, order, 0, seen.shape[0], near, sums, 0)
-    gain[0], column[0], to_left[0] = best_column(sums, 0, totals[0], features, n_bins, is_category, ridge, min_rows)
+    gain[0], column[0], to_left[0] = best_column(
+        sums, 0, totals[0], features, n_bins, is_category, ridge, min_rows, count_bits
+    )
     n_grown, n_nodes = 1, 1
     while n_grown < totals.shape[0]:
         leaf = 0
@@ -313,7 +320,7 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
                 sums[leaf, t, b] -= sums[new, t, b]
         for each in (leaf, new):
             gain[each], column[each], to_left[each] = best_column(
-                sums, each, totals[each], features, n_bins, is_category, ridge, min_rows
+                sums, each, totals[each], features, n_bins, is_category, ridge, min_rows, count_bits
             )
     return n_grown
 
@@ -349,16 +356,36 @@ def add_kept_trees(bins, is_category, column_of, left_of, child_of, value_of, sc
 
 
 @kernel
-def packed(first, second):
-    """Write the derivatives of one row as a word."""
-    units = max(int(second * _SECOND + 0.5), 1)
-    return (np.int64(np.floor(first * _FIRST + 0.5)) << 35) + (units << 13) + 1
+def first_units(count_bits):
+    """Return the units of first derivatives, which are at most 1: 2^15 or 2^9."""
+    return np.float64(1 << (41 - 2 * count_bits))
 
 
 @kernel
-def unpacked(word):
+def second_units(count_bits):
+    """Return the units of second derivatives, which are at most 1/4: 2^11 or 2^8."""
+    return np.float64(1 << (24 - count_bits))
+
+
+@kernel
+def packed(first, second, count_bits):
+    """Write the derivatives of one row as a word."""
+    units = max(int(second * second_units(count_bits) + 0.5), 1)
+    first_in_units = np.int64(np.floor(first * first_units(count_bits) + 0.5))
+    return (first_in_units << (count_bits + 22)) + (units << count_bits) + 1
+
+
+@kernel
+def count_of(word, count_bits):
+    """Read how many rows are in a sum of words."""
+    return word & ((1 << count_bits) - 1)
+
+
+@kernel
+def unpacked(word, count_bits):
     """Read a sum of words: first derivative, second derivative, rows."""
-    return (word >> 35) / _FIRST, ((word >> 13) & 0x3FFFFF) / _SECOND, word & MOST_SEEN
+    first = (word >> (count_bits + 22)) / first_units(count_bits)
+    return first, ((word >> count_bits) & 0x3FFFFF) / second_units(count_bits), count_of(word, count_bits)
 
 
 @kernel
@@ -432,29 +459,31 @@ def add_up(bins, n_bins, features, order, start, stop, near, sums, leaf):
 
 
 @kernel
-def best_column(sums, leaf, total, features, n_bins, is_category, ridge, min_rows):
+def best_column(sums, leaf, total, features, n_bins, is_category, ridge, min_rows, count_bits):
     """Return the gain of a leaf's best split, its column, and the bins that go to the left; 0 where there is none."""
     best, column, left = 1e-9, -1, np.uint64(0)
-    if total & MOST_SEEN >= 2 * min_rows:
+    if count_of(total, count_bits) >= 2 * min_rows:
         for t in range(sums.shape[1]):
             f = features[t]
             if is_category[f]:
-                gain, bins = best_levels(sums[leaf, t, : n_bins[f]], total, ridge, min_rows)
+                gain, bins = best_levels(sums[leaf, t, : n_bins[f]], total, ridge, min_rows, count_bits)
             else:
-                gain, bins = best_cut(sums, leaf, t, n_bins[f], total, ridge, min_rows)
+                gain, bins = best_cut(sums, leaf, t, n_bins[f], total, ridge, min_rows, count_bits)
             if gain > best:
                 best, column, left = gain, f, bins
     return (best if column >= 0 else 0.0), column, left
 
 
 @kernel
-def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
+def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
     """Find the best split of a leaf by a number; return its gain and the bins that go to the left.
 
     Derivatives stay in the units of the words, and so does the ridge penalty: powers of 2, which round nothing.
     """
-    g, h, n = np.float64(total >> 35), np.float64((total >> 13) & 0x3FFFFF) + 2.0 * ridge * _SECOND, total & MOST_SEEN
-    ridge *= _SECOND
+    second_unit, above_second, mask = second_units(count_bits), count_bits + 22, (1 << count_bits) - 1
+    ridge *= second_unit
+    g, h = np.float64(total >> above_second), np.float64((total >> count_bits) & 0x3FFFFF) + 2.0 * ridge
+    n = total & mask
     of_leaf = g * g / (h - ridge)
     best, cut, gaps = of_leaf, np.int64(0), 0
     has_gaps = sums[leaf, t, 0] != 0
@@ -463,13 +492,13 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
         sum_of_left = 0
         for b in range(np.uint64(case), np.uint64(n_bins)):
             sum_of_left += sums[leaf, t, b]
-            n_left = sum_of_left & MOST_SEEN
+            n_left = sum_of_left & mask
             if n_left < min_rows:
                 continue
             if n - n_left < min_rows:
                 break
-            g_left = np.float64(sum_of_left >> 35)
-            of_left = np.float64((sum_of_left >> 13) & 0x3FFFFF) + ridge
+            g_left = np.float64(sum_of_left >> above_second)
+            of_left = np.float64((sum_of_left >> count_bits) & 0x3FFFFF) + ridge
             of_right, g_right = h - of_left, g - g_left
             gain = g_left * g_left * of_right + g_right * g_right * of_left
             # a division for the best ones alone; an empty bin has the gain of the one before, up to rounding
@@ -482,17 +511,17 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows):
         while sums[leaf, t, above] == 0:
             above += 1
         left += np.uint64((above - cut - 1) // 2)
-    return (best - of_leaf) * (_SECOND / (_FIRST * _FIRST)), left
+    return (best - of_leaf) * (second_unit / first_units(count_bits) ** 2), left
 
 
 @kernel
-def order_by_mean(cells, total):
+def order_by_mean(cells, total, count_bits):
     """Put the bins of a category in the order of their mean gradient, in which the best split is a cut."""
-    first, second, count = unpacked(total)
+    first, second, count = unpacked(total, count_bits)
     share = _SMOOTHING / count
     mean, order = np.empty(cells.shape[0]), np.empty(cells.shape[0], np.int64)
     for b in range(cells.shape[0]):
-        g, h, _ = unpacked(cells[b])
+        g, h, _ = unpacked(cells[b], count_bits)
         mean[b] = (g + share * first) / (h + share * second)
         place = b
         while place > 0 and mean[order[place - 1]] > mean[b]:
@@ -503,23 +532,23 @@ def order_by_mean(cells, total):
 
 
 @kernel
-def best_levels(cells, total, ridge, min_rows):
+def best_levels(cells, total, ridge, min_rows, count_bits):
     """Find the best split of a leaf by a category; return its gain and the bins that go to the left."""
-    g, h, n = unpacked(total)
+    g, h, n = unpacked(total, count_bits)
     of_leaf = g**2 / (h + ridge)
     best, best_left = of_leaf, np.uint64(0)
     sum_of_left, left = 0, np.uint64(0)
-    for b in order_by_mean(cells, total):
+    for b in order_by_mean(cells, total, count_bits):
         if cells[b] == 0:
             continue
         sum_of_left += cells[b]
         left |= np.uint64(1) << np.uint64(b)
-        n_left = sum_of_left & MOST_SEEN
+        n_left = count_of(sum_of_left, count_bits)
         if n - n_left < min_rows:
             break
         if n_left < min_rows:
             continue
-        g_left, h_left, _ = unpacked(sum_of_left)
+        g_left, h_left, _ = unpacked(sum_of_left, count_bits)
         of_left, of_right = h_left + ridge, h - h_left + ridge
         gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
         if gain > best * of_left * of_right:

@@ -112,10 +112,10 @@ def learned_floor(
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most. None for all, up to 1 000 000 rows and 64 million values (half as many with `groups`);
-        for 10 000 with `time`, or where `cv` or `learners` are others than a number and the default. Of a sample, as
-        large a share of each class, but up to 200 rows of a rare one, which then count less, so that all figures are
-        for the shares of the rows given.
+        Rows to use at the most. None for all rows of a file or another source of 200 000 rows or more; else for all, up
+        to 1 000 000 rows and 64 million values (half as many with `groups`); for 10 000 with `time`, or where `cv` or
+        `learners` are others than a number and the default. Of a sample, as large a share of each class, but up to 200
+        rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         Some twenty fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and
         the names of groups of fast ones ("gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels",

@@ -89,7 +89,8 @@ def regression_floor(
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most. None for all, up to 1 000 000 rows and 64 million values; for 10 000 with `time`, or
+        Rows to use at the most. None for all rows of a file or another source of 200 000 rows or more; else for all, up
+        to 1 000 000 rows and 64 million values; for 10 000 with `time`, or
         where `cv` or `learners` are others than a number and the default.
     learners : "default", mapping or list, default="default"
         Some twenty fast learners, or others, in a list or by name in a mapping: regressors, and the names of groups of
