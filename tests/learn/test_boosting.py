@@ -24,21 +24,23 @@ from bayesfloor.learn.training_rows import Codes, Train
 def test_sums_of_words():
     rng = np.random.default_rng(0)
     first, second = rng.uniform(-1, 1, 300), rng.uniform(0.01, 0.25, 300)
-    total = sum(packed(g, h, COUNT_BITS) for g, h in zip(first, second, strict=True))
+    total = sum(packed(g, h, COUNT_BITS, 0.5) for g, h in zip(first, second, strict=True))
     g, h, count = unpacked(total, COUNT_BITS)
     assert count == 300
     assert_allclose([g, h], [first.sum(), second.sum()], atol=300 * 2.0**-11)
     for extreme in (-1.0, 1.0):
-        assert unpacked(MOST_OF_WIDE * packed(extreme, 0.25, WIDE_BITS), WIDE_BITS) == (
+        assert unpacked(MOST_OF_WIDE * packed(extreme, 0.25, WIDE_BITS, 0.5), WIDE_BITS) == (
             MOST_OF_WIDE * extreme, MOST_OF_WIDE * 0.25, MOST_OF_WIDE
         )  # fmt: skip
-        assert unpacked(MOST_SEEN * packed(extreme, 0.25, COUNT_BITS), COUNT_BITS) == (
+        assert unpacked(MOST_SEEN * packed(extreme, 0.25, COUNT_BITS, 0.5), COUNT_BITS) == (
             MOST_SEEN * extreme,
             MOST_SEEN * 0.25,
             MOST_SEEN,
         )
     assert_allclose(
-        unpacked(total - packed(first[0], second[0], COUNT_BITS), COUNT_BITS)[0], first[1:].sum(), atol=300 * 2.0**-17
+        unpacked(total - packed(first[0], second[0], COUNT_BITS, 0.5), COUNT_BITS)[0],
+        first[1:].sum(),
+        atol=300 * 2.0**-17,
     )
 
 
@@ -55,7 +57,7 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
     n, ridge, min_rows = 60, 1.0, 5
     bins = rng.integers(0 if has_gaps else 1, 7, (3, n)).astype(np.uint8)
     first, second = rng.uniform(-1, 1, n), np.full(n, 0.25)
-    words = np.array([packed(g, h, COUNT_BITS) for g, h in zip(first, second, strict=True)])
+    words = np.array([packed(g, h, COUNT_BITS, 0.5) for g, h in zip(first, second, strict=True)])
     sums = np.zeros((1, 3, 64), np.int64)
     for j in range(3):
         np.add.at(sums[0, j], bins[j], words)
@@ -76,7 +78,7 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
 def test_bins_without_rows_go_with_the_nearer_side():
     """Rows to predict may be in them; they all went to the right once."""
     sums = np.zeros((1, 1, 64), np.int64)
-    sums[0, 0, [1, 9]] = 10 * packed(-0.5, 0.25, COUNT_BITS), 10 * packed(0.5, 0.25, COUNT_BITS)
+    sums[0, 0, [1, 9]] = 10 * packed(-0.5, 0.25, COUNT_BITS, 0.5), 10 * packed(0.5, 0.25, COUNT_BITS, 0.5)
     gain, _, left = best_column(
         sums, 0, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5, COUNT_BITS
     )

@@ -1,6 +1,6 @@
 """Gradient boosting of any number of rows, in parts.
 
-A tree is grown to 65 535 rows, drawn from one part, and its leaves get their values from all rows: sums of
+A tree is grown to the rows of one part, and its leaves get their values from all rows: sums of
 derivatives, which parts add up by themselves. Where a tree is cut matters little, and what its leaves say matters a
 lot. A round reads each part once::
 

@@ -4,8 +4,9 @@ A split is a word of 64 bits. For a category, bin b goes to the left where bit b
 the low byte of the word go to the left, and gaps, in bin 0, where the next bit is set.
 
 What a histogram adds up is a word as well. From the top: bits of the first derivative, rounded and signed, 22 bits of
-the second, and bits that count rows: 29 and 13, or 26 and 16 where more rows are added up and each is rounded more
-coarsely. One addition takes the place of three, and sums are exact whatever their order.
+the second, and bits that count rows: 29 and 13, or 24 and 18 where more rows are added up. Then each is rounded to
+few units, up or down at random, so that sums are right in the mean. One addition takes the place of three, and sums are
+exact whatever their order.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ from bayesfloor.runtime.kernels import kernel
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
 MOST_BINS, MOST_OF_CATEGORY = 256, 64
 #: Bits that count rows, with few of them and with many, and most rows that histograms can add up in each case.
-COUNT_BITS, WIDE_BITS = 13, 16
+COUNT_BITS, WIDE_BITS = 13, 18
 MOST_SEEN, MOST_OF_WIDE = 2**COUNT_BITS - 1, 2**WIDE_BITS - 1
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
@@ -88,7 +89,7 @@ def boost(
         for k in range(n_scores):
             draw_first(features, n_tried, state)
             first_unit, second_unit = slopes_of(
-                scores, probability, y, weight, heaviest, n_classes, k, COUNT_BITS, slopes
+                scores, probability, y, weight, heaviest, n_classes, k, COUNT_BITS, state, slopes
             )
             penalty = ridge / second_unit
             n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, COUNT_BITS, work)
@@ -107,19 +108,21 @@ def boost(
 
 
 @kernel
-def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, count_bits, slopes):
+def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, count_bits, state, slopes):
     """Write the derivatives of all rows as words; return the units that bound them by 1 and 1/4."""
     if n_classes > 0:
         label = 1 if scores.shape[1] == 1 else k
         for i in range(y.shape[0]):
             p, share = probability[i, k], weight[i] / heaviest
-            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p), count_bits)
+            up = next_random(state) if count_bits == WIDE_BITS else 0.5
+            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p), count_bits, up)
         return heaviest, heaviest
     first_unit, second_unit = 1e-300, 4.0 * heaviest
     for i in range(y.shape[0]):
         first_unit = max(first_unit, weight[i] * abs(scores[i, 0] - y[i]))
     for i in range(y.shape[0]):
-        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit, count_bits)
+        up = next_random(state) if count_bits == WIDE_BITS else 0.5
+        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit, count_bits, up)
     return first_unit, second_unit
 
 
@@ -148,7 +151,7 @@ def grow_round(
     draw_rows(n, state, seen)
     for k in range(n_scores):
         draw_first(features, n_tried, state)
-        _, second_unit = slopes_of(scores, probability, y, weight, 1.0, n_classes, k, WIDE_BITS, slopes)
+        _, second_unit = slopes_of(scores, probability, y, weight, 1.0, n_classes, k, WIDE_BITS, state, slopes)
         penalty = ridge / second_unit
         n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, WIDE_BITS, work)
         keep_tree(n_grown, work, column_of[k], left_of[k], child_of[k])
@@ -357,21 +360,23 @@ def add_kept_trees(bins, is_category, column_of, left_of, child_of, value_of, sc
 
 @kernel
 def first_units(count_bits):
-    """Return the units of first derivatives, which are at most 1: 2^15 or 2^9."""
+    """Return the units of first derivatives, which are at most 1: 2^15 or 2^5."""
     return np.float64(1 << (41 - 2 * count_bits))
 
 
 @kernel
 def second_units(count_bits):
-    """Return the units of second derivatives, which are at most 1/4: 2^11 or 2^8."""
+    """Return the units of second derivatives, which are at most 1/4: 2^11 or 2^6."""
     return np.float64(1 << (24 - count_bits))
 
 
 @kernel
-def packed(first, second, count_bits):
-    """Write the derivatives of one row as a word."""
-    units = max(int(second * second_units(count_bits) + 0.5), 1)
-    first_in_units = np.int64(np.floor(first * first_units(count_bits) + 0.5))
+def packed(first, second, count_bits, up):
+    """Write the derivatives of one row as a word; what is above a whole unit by 1 - `up` or more is rounded up."""
+    units = int(second * second_units(count_bits) + up)
+    if count_bits == COUNT_BITS:
+        units = max(units, 1)
+    first_in_units = np.int64(np.floor(first * first_units(count_bits) + up))
     return (first_in_units << (count_bits + 22)) + (units << count_bits) + 1
 
 
