@@ -1,5 +1,6 @@
 """Functions and estimators take tables that are not in memory, to the answer for a data frame of the same values."""
 
+import gzip
 import warnings
 
 import dask.array
@@ -55,16 +56,24 @@ def in_every_form(frame, folder):
     return {
         "folder": parts,
         "csv": folder / "table.csv",
+        "csv files": _files_of(frame, folder),
         "lazy": pl.from_pandas(frame).lazy(),
         "dask": dask.dataframe.from_pandas(frame, npartitions=3),
     }
+
+
+def _files_of(frame, folder):
+    files = [folder / "first.csv", folder / "second.csv.gz"]
+    pl.from_pandas(frame[:170]).write_csv(files[0])
+    files[1].write_bytes(gzip.compress(pl.from_pandas(frame[170:]).write_csv(separator=";").encode()))
+    return files
 
 
 @pytest.fixture
 def few_rows(monkeypatch):
     """Have 100 rows be too many for memory."""
     monkeypatch.setattr(sources, "FITTING_VALUES", 100)
-    monkeypatch.setattr(sources, "DRAWN_VALUES", 3200)
+    monkeypatch.setattr(sources, "DRAWN_VALUES", 400)
     monkeypatch.setattr(sources, "LEARNED_ROWS", 100)
     monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 64)
 
@@ -132,7 +141,7 @@ def test_values_beside_rows_that_were_drawn(few_rows):
         learned_floor(X, y[1:], **QUICK)
 
 
-@pytest.mark.parametrize("name", ["folder", "csv", "lazy", "dask"])
+@pytest.mark.parametrize("name", ["folder", "csv", "csv files", "lazy", "dask"])
 def test_estimators(tmp_path, name, few_learners):
     frame = numbers()
     form = in_every_form(frame, tmp_path)[name]
