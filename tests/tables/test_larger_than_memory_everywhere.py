@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import (
     LandmarkClassifier,
@@ -16,8 +17,11 @@ from bayesfloor import (
     StackedClassifier,
     StackedRegressor,
     TablePreparer,
+    bayes_error,
+    compare_features,
     difficulty_report,
     drift,
+    floor_gap,
     learned_floor,
     read_table,
     regression_floor,
@@ -236,3 +240,23 @@ def test_nonsense_is_refused():
         warnings.simplefilter("error")
         unknown = dask.dataframe.from_pandas(numbers(), npartitions=3).clear_divisions()
         assert learned_floor(unknown, "y", **QUICK).n_samples == N_ROWS
+
+
+def test_a_function_that_reports_no_sample_warns(tmp_path, few_rows):
+    given = in_every_form(numbers(), tmp_path)["folder"]
+    with pytest.warns(UserWarning, match="100 of 400 rows are used, drawn at random"):
+        assert bayes_error(given, "y").n_samples == 100
+
+
+def test_gap_and_comparison(tmp_path, few_learners):
+    frame = numbers()
+    forms = in_every_form(frame, tmp_path)
+    model = GaussianNB()
+    expected = floor_gap(model, frame, "y", **QUICK)
+    parts = {"first": ["a"], "all": ["a", "b", "c"]}
+    compared = compare_features(parts, "y", X=frame, learners=["gaussian"])
+    for name in ("lazy", "dask"):
+        assert floor_gap(model, forms[name], "y", **QUICK).value == pytest.approx(expected.value), name
+        found = compare_features(parts, "y", X=forms[name], learners=["gaussian"])
+        floors = [[each.estimate for each in result.features] for result in (found, compared)]
+        assert floors[0] == pytest.approx(floors[1]), name
