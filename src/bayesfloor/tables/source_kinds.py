@@ -78,6 +78,10 @@ class Source:
     n_rows: int | None = None
     n_bytes: int = 0
 
+    def n_expected(self) -> int | None:
+        """Return how many rows there are, about; None where that is not known before they are read."""
+        return self.n_rows
+
     @property
     def chunk_rows(self) -> int:
         """Rows of a chunk at the most."""

@@ -125,12 +125,13 @@ def keys_of_rows(first: int, n_rows: int, seed: int) -> NDArray[np.uint64]:
     -------
     ndarray of shape (n_rows,)
     """
-    return _keys_at(np.arange(first, first + n_rows), seed)
+    return keys_of_numbers(np.arange(first, first + n_rows), seed)
 
 
-def _keys_at(rows: Ints, seed: int) -> NDArray[np.uint64]:
+def keys_of_numbers(numbers: Ints, seed: int) -> NDArray[np.uint64]:
+    """Return the random keys of any rows, by their numbers; see `keys_of_rows`."""
     salt = mix64(np.array([seed % 2**64], np.uint64) + GOLDEN)
-    return mix64(rows.astype(np.uint64) ^ salt)  # one to one, so that no two keys are equal
+    return mix64(numbers.astype(np.uint64) ^ salt)  # one to one, so that no two keys are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +180,7 @@ class Sampled:
         drawn, place = _LowestKeys(n_rows), 0
         for part in self.parts:
             rows = self.rows[place : place + len(part)]
-            drawn.add(part, rows, _keys_at(rows, self.seed))
+            drawn.add(part, rows, keys_of_numbers(rows, self.seed))
             place += len(part)
         drawn.cut()
         return replace(self, parts=tuple(drawn.parts), rows=np.concatenate(drawn.rows))
@@ -291,7 +292,7 @@ def _fits(source: Source) -> bool:
     """Tell whether all rows of a source can be in memory."""
     if isinstance(source, TextSource) and source.n_bytes <= 2 * FITTING_VALUES:  # a value has a separator behind it
         return True
-    n_rows = source.n_expected() if isinstance(source, TextSource) else source.n_rows or 0
+    n_rows = source.n_expected() or 0
     return n_rows * len(source.columns) <= FITTING_VALUES and n_rows <= MOST_ROWS and source.n_bytes <= UNPACKED_LIMIT
 
 
