@@ -133,6 +133,9 @@ def test_a_sample_is_the_same_from_everywhere(frame, tmp_path, monkeypatch):
             assert found.rows.tolist() == expected.tolist(), name
             assert values_of(found.raw) == values, name
             assert (found.n_rows, found.n_gaps, found.counts, found.is_sampled) == (N_ROWS, gaps, counts, True), name
+            fewer = found.fewer(50)
+            assert fewer.rows.tolist() == np.sort(np.argsort(keys)[:50]).tolist(), name
+            assert values_of(fewer.raw) == values_of(raw_of_frame(frame[fewer.rows])), name
 
 
 def test_a_text_is_sampled_as_it_is_read(frame, tmp_path, small_chunks):

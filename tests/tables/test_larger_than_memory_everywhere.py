@@ -1,5 +1,6 @@
 """Functions and estimators take tables that are not in memory, to the answer for a data frame of the same values."""
 
+import gzip
 import warnings
 
 import dask.array
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import (
     LandmarkClassifier,
@@ -15,8 +17,11 @@ from bayesfloor import (
     StackedClassifier,
     StackedRegressor,
     TablePreparer,
+    bayes_error,
+    compare_features,
     difficulty_report,
     drift,
+    floor_gap,
     learned_floor,
     read_table,
     regression_floor,
@@ -55,16 +60,24 @@ def in_every_form(frame, folder):
     return {
         "folder": parts,
         "csv": folder / "table.csv",
+        "csv files": _files_of(frame, folder),
         "lazy": pl.from_pandas(frame).lazy(),
         "dask": dask.dataframe.from_pandas(frame, npartitions=3),
     }
+
+
+def _files_of(frame, folder):
+    files = [folder / "first.csv", folder / "second.csv.gz"]
+    pl.from_pandas(frame[:170]).write_csv(files[0])
+    files[1].write_bytes(gzip.compress(pl.from_pandas(frame[170:]).write_csv(separator=";").encode()))
+    return files
 
 
 @pytest.fixture
 def few_rows(monkeypatch):
     """Have 100 rows be too many for memory."""
     monkeypatch.setattr(sources, "FITTING_VALUES", 100)
-    monkeypatch.setattr(sources, "DRAWN_VALUES", 3200)
+    monkeypatch.setattr(sources, "DRAWN_VALUES", 400)
     monkeypatch.setattr(sources, "LEARNED_ROWS", 100)
     monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 64)
 
@@ -132,7 +145,7 @@ def test_values_beside_rows_that_were_drawn(few_rows):
         learned_floor(X, y[1:], **QUICK)
 
 
-@pytest.mark.parametrize("name", ["folder", "csv", "lazy", "dask"])
+@pytest.mark.parametrize("name", ["folder", "csv", "csv files", "lazy", "dask"])
 def test_estimators(tmp_path, name, few_learners):
     frame = numbers()
     form = in_every_form(frame, tmp_path)[name]
@@ -227,3 +240,23 @@ def test_nonsense_is_refused():
         warnings.simplefilter("error")
         unknown = dask.dataframe.from_pandas(numbers(), npartitions=3).clear_divisions()
         assert learned_floor(unknown, "y", **QUICK).n_samples == N_ROWS
+
+
+def test_a_function_that_reports_no_sample_warns(tmp_path, few_rows):
+    given = in_every_form(numbers(), tmp_path)["folder"]
+    with pytest.warns(UserWarning, match="100 of 400 rows are used, drawn at random"):
+        assert bayes_error(given, "y").n_samples == 100
+
+
+def test_gap_and_comparison(tmp_path, few_learners):
+    frame = numbers()
+    forms = in_every_form(frame, tmp_path)
+    model = GaussianNB()
+    expected = floor_gap(model, frame, "y", **QUICK)
+    parts = {"first": ["a"], "all": ["a", "b", "c"]}
+    compared = compare_features(parts, "y", X=frame, learners=["gaussian"])
+    for name in ("lazy", "dask"):
+        assert floor_gap(model, forms[name], "y", **QUICK).value == pytest.approx(expected.value), name
+        found = compare_features(parts, "y", X=forms[name], learners=["gaussian"])
+        floors = [[each.estimate for each in result.features] for result in (found, compared)]
+        assert floors[0] == pytest.approx(floors[1]), name

@@ -178,7 +178,7 @@ def difficulty_report(
     asked |= {"model": model, "predictions": predictions, "compare": compare}
     if task != "regression":
         _check_asked_of_classes(asked)
-    data = [repr(os.fspath(X)) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
+    data = [_path_of(X) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
     X, beside = at_hand(X, y, prepare, y=y, groups=groups, time=time, by=by)
     y, groups, time, by = beside.values()
     if isinstance(X, RawTable):  # a model is given the features of the table
@@ -235,6 +235,11 @@ def difficulty_report(
         **{name: getattr(figures, name, None) for name in records},
         comparison=comparison,
     )
+
+
+def _path_of(files: Any) -> str:
+    """Write the path of a file, or a list of these, as in a call."""
+    return repr([os.fspath(each) for each in files] if isinstance(files, list | tuple) else os.fspath(files))
 
 
 def _is_of_numbers(metric: Any) -> bool:

@@ -135,7 +135,9 @@ def problem_and_table(
 
 
 def is_file(X: Any) -> bool:
-    """Tell whether X is the path of a file."""
+    """Tell whether X is the path of a file, or several of them."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(isinstance(each, str | os.PathLike) and os.path.isfile(each) for each in X)
     return isinstance(X, str | os.PathLike)
 
 

@@ -1,6 +1,5 @@
 """Rows that are made ready or predicted chunk by chunk, as those of another table were."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.frames import as_narwhals
+from bayesfloor.tables.arguments import is_file
 from bayesfloor.tables.columns import OtherColumn, RawTable
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import frame_of_raw
@@ -33,7 +33,7 @@ def chunks_like(X: Any, preparation: Preparation) -> Iterator[RawTable] | None:
     text, decimals = text_columns(preparation), decimal_signs(preparation)
     if (source := source_of(X)) is not None:
         return source.chunks(text=text, decimals=decimals)
-    if isinstance(X, str | os.PathLike):
+    if is_file(X):
         return iter([read_raw(X, target="", categorical=text, decimals=decimals, strays="text")])
     return None
 
@@ -57,7 +57,7 @@ def numbers_in_chunks(X: Any, names: Sequence[str] | None) -> Iterator[Any]:
         for part in source.parts():
             rows = source.frame([part])
             yield _only(columns_as_frame(source.raw(part)) if rows is None else rows, names)
-    elif isinstance(X, str | os.PathLike):
+    elif is_file(X):
         yield _only(columns_as_frame(read_raw(X, target="", strays="text")), names)
     else:
         yield X

@@ -55,7 +55,7 @@ class ParquetSource(Source):
         for number in range(1, len(self.files)):
             check_alike((self.names[0], self.columns), (self.names[number], self._columns(number)))
         self.n_rows = sum(map(sum, self.groups))
-        self.n_bytes = 8 * self.n_rows * len(self.columns)
+        self.n_bytes = max(8 * self.n_rows * len(self.columns), sum(file.stat().st_size for file in self.files))
 
     @staticmethod
     def _scan(file: Path) -> Any:

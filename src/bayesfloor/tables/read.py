@@ -185,7 +185,7 @@ def read_table(
     elif max_bytes >= UNPACKED_LIMIT:
         drawn = draw_rows(source, target=of_frame, how=how, **of_columns)
     if drawn is not None:
-        raw = drawn.raw
+        raw, drawn = drawn.raw, None  # what the rows were read as is needed no more
     elif is_eager_frame(source):
         raw = raw_of_frame(source, of_frame)
     else:

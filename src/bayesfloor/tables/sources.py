@@ -7,7 +7,7 @@ into files and chunks. `parquet_sources`, `text_sources` and `source_kinds` have
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def source_of(X: Any, **how: Any) -> Source | None:
 
 def _source_of_files(given: Sequence[Any], how: Mapping[str, Any]) -> Source | None:
     named = [split_source(each) for each in given]
-    paths = [path for path, part in named if part is None and str(path) != STDIN and path.exists()]
+    paths = [path for path, part in named if part is None and str(path) != STDIN and os.path.exists(path)]
     if len(paths) < len(given):
         return None
     if len(paths) == 1 and paths[0].is_dir():
@@ -152,6 +152,8 @@ class Sampled:
         Missing values of each column, among all rows.
     counts : dict of str to int or None
         Rows of each value of the target; None where none is named, or more than ten thousand are different.
+    seed : int
+        What the rows were drawn by.
     target : str, int or None
         The column of labels.
     text_options : mapping
@@ -164,6 +166,7 @@ class Sampled:
     n_rows: int
     n_gaps: dict[str, int]
     counts: dict[str, int] | None
+    seed: int
     target: Any
     text_options: Mapping[str, Any]
 
@@ -171,6 +174,16 @@ class Sampled:
     def is_sampled(self) -> bool:
         """Whether the source has other rows as well."""
         return len(self.rows) < self.n_rows
+
+    def fewer(self, n_rows: int) -> "Sampled":
+        """Return the sample of fewer rows of the same source and seed: it is a part of this one."""
+        drawn, place = _LowestKeys(n_rows), 0
+        for part in self.parts:
+            rows = self.rows[place : place + len(part)]
+            drawn.add(part, rows, keys_of_numbers(rows, self.seed))
+            place += len(part)
+        drawn.cut()
+        return replace(self, parts=tuple(drawn.parts), rows=np.concatenate(drawn.rows))
 
     @cached_property
     def raw(self) -> RawTable:
@@ -217,7 +230,7 @@ def sample_of(source: Source, n_rows: int, seed: int = 0, *, target: Any = None,
     counts: Counter[str] | None = Counter() if name in source.columns else None
     first = 0
     for part in source.parts():
-        drawn.add(part, first, keys_of_rows(first, len(part), seed))
+        drawn.add(part, np.arange(first, first + len(part)), keys_of_rows(first, len(part), seed))
         n_gaps += source.gaps(part)
         if counts is not None:
             counts.update(_counts_of(source, part, name))
@@ -227,7 +240,7 @@ def sample_of(source: Source, n_rows: int, seed: int = 0, *, target: Any = None,
     gaps = dict(zip(source.columns, n_gaps.tolist(), strict=True))
     rows = np.concatenate(drawn.rows)
     of_target = None if counts is None else dict(counts)
-    return Sampled(source, tuple(drawn.parts), rows, first, gaps, of_target, target, text_options)
+    return Sampled(source, tuple(drawn.parts), rows, first, gaps, of_target, seed, target, text_options)
 
 
 def draw_rows(
@@ -254,10 +267,14 @@ def draw_rows(
     if source is None or (isinstance(source, ParquetSource | TextSource) and _fits(source)):
         return None
     n_columns = len(source.columns)
-    is_known = source.n_rows is not None and _fits(source)
-    n_rows = FITTING_VALUES // n_columns if is_known else max(LEARNED_ROWS, DRAWN_VALUES // max(n_columns, _FEWEST))
-    found = sample_of(source, n_rows, 0, target=target, **text_options)
+    wanted = most = max(LEARNED_ROWS, DRAWN_VALUES // max(n_columns, _FEWEST))
+    if source.n_rows is None:  # as many are kept as there is room for: they may be all
+        most = max(wanted, DRAWN_VALUES // n_columns)
+    elif _fits(source):
+        most = max(wanted, source.n_rows)
+    found = sample_of(source, most, 0, target=target, **text_options)
     if found.is_sampled:
+        found = found.fewer(wanted) if len(found.rows) > wanted else found
         used, given = counted(len(found.rows)), counted(found.n_rows)
         found.raw.n_drawn_from = found.n_rows
         found.raw.notes.append(f"{used} of {given} rows are used, drawn at random: {source.name} is too large for all.")
@@ -289,9 +306,9 @@ class _LowestKeys:
         self.keys: list[NDArray[np.uint64]] = []
         self.highest: np.uint64 | None = None  # key that a row must not exceed
 
-    def add(self, part: Part, first: int, keys: NDArray[np.uint64]) -> None:
+    def add(self, part: Part, rows: Ints, keys: NDArray[np.uint64]) -> None:
         """Take the rows of a part that may be among the lowest."""
-        self._take(part, first + np.arange(len(part)), keys)
+        self._take(part, rows, keys)
         if sum(map(len, self.parts)) > (1 + _SPARE) * self.n_rows:
             self.cut()
 
@@ -308,10 +325,10 @@ class _LowestKeys:
         if len(keys) <= self.n_rows:
             return
         self.highest = np.partition(keys, self.n_rows - 1)[self.n_rows - 1]
-        held = list(zip(self.parts, self.rows, self.keys, strict=True))
+        held = list(zip(self.parts, self.rows, self.keys, strict=True))[::-1]
         self.parts, self.rows, self.keys = [], [], []
-        for part, rows, own in held:
-            self._take(part, rows, own)
+        while held:  # each part is let go once its rows are taken
+            self._take(*held.pop())
 
 
 def _counts_of(source: Source, part: Part, name: str) -> dict[str, int]:

@@ -82,6 +82,10 @@ class HeldRows:
         """Yield the rows."""
         return iter(self.held)
 
+    def first_rows(self, n_rows: int, n_columns: int) -> Rows:
+        """Return some of the first rows."""
+        return self.held[0].cut(n_rows)[0]
+
     def n_expected(self, n_columns: int) -> int:
         """Return how many rows there are."""
         return sum(len(rows.lines) for rows in self.held)
@@ -130,6 +134,13 @@ class RowReader:
             return [f"x{column + 1}" for column in range(len(first))], line
         self._header_ends = self._n_lines, self.n_blank
         return [name.strip() for name in first], line
+
+    def first_rows(self, n_rows: int, n_columns: int) -> Rows:
+        """Return some of the first rows below the header, without those of another length."""
+        with closing(self.rows()) as rows:
+            found = list(islice(rows, int(self.dialect.has_header), n_rows))
+        fitting = [(line, row) for line, row in found if len(row) == n_columns]
+        return Rows([row for _, row in fitting], np.array([line for line, _ in fitting], dtype=np.int64))
 
     def parts(self, n_columns: int, first_line: int) -> Iterator[Rows]:
         """Yield the rows below the header, some thousands at a time."""

@@ -95,8 +95,10 @@ class TextSource(Source):
 
     def joined(self, parts: Sequence[Part], *, target: Any = None, **text_options: Any) -> RawTable:
         """Make one table of parts, as several files are read: a column that is text in one of them is text."""
-        name = self.columns[target] if isinstance(target, int) else target
-        how = {"target": self.columns[-1] if name is None else name, **text_options}
+        name = self.columns[target] if isinstance(target, int) and target != -1 else target
+        if name in (None, -1):
+            name = next((each for each in reversed(self.columns) if each not in text_options.get("dropped", ())), None)
+        how = {**text_options, "target": name}
         wholes = [_one(list(own)) for _, own in groupby(parts, key=lambda part: part.file)]
         tables = [self._read(whole, how) for whole in wholes]
         mixed = names_of_text_in_some(tables)

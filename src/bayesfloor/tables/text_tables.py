@@ -233,8 +233,7 @@ class _Columns:
         """Name the columns that the first rows show to be text, so that the file need not be read again for them."""
         columns: list[Any] = []
         with suppress(ValueError):  # the reading of all rows says what is wrong, and where
-            first = next(self.reader.parts(len(self.names), self.first_line), None)
-            columns = [] if first is None else first.cut(_FIRST_ROWS)[0].columns()
+            columns = self.reader.first_rows(_FIRST_ROWS, len(self.names)).columns()
         builders = [(self.numbers(name), texts) for name, texts in zip(self.names, columns, strict=False)]
         unknown = [(builder, texts) for builder, texts in builders if builder.name not in known]
         for builder, texts in unknown:

@@ -4,7 +4,6 @@ Kinds of columns are told from both tables together, and one preparation is lear
 rows, names them, or tells when they were seen differs between any two tables, so it is left out, and named.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.frames import column_named
 from bayesfloor.runtime.text import listed_names
+from bayesfloor.tables.arguments import is_file
 from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.column_evidence import profile_columns
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, RawTable, TextColumn, text_column
@@ -189,7 +189,7 @@ def _raw(given: Any, name: str, how: dict[str, Any]) -> RawTable:
         if drawn.is_sampled or drawn.frame is None:
             return drawn.raw
         given = drawn.frame
-    if isinstance(given, str | os.PathLike):
+    if is_file(given):
         return read_raw(given, **how)
     if is_eager_frame(given):
         return replace(raw_of_frame(given, how["target"] or None), source=name)
