@@ -80,13 +80,15 @@ def least_squares(terms: list[list[float]], measured: list[float]) -> list[float
 
 def fit(records: list[Record]) -> None:
     """Fit the model, and write its constants into the module that has them."""
-    reading = dict.fromkeys(cost_model.READ_S, 0.0)
-    for form in reading:
+    reading: dict[str, float] = {}
+    read_bytes: dict[str, float] = {}
+    for form in cost_model.READ_S:
         runs = [each for each in modelled(records, "read") if size_of(each).form == form]
         if len(runs) < 2:
             raise SystemExit(f"the time to read {form} tables needs two measurements: large_tables read")
         terms = [[1.0, size_of(each).n_rows * size_of(each).n_columns] for each in runs]
         reading[form] = least_squares(terms, [each["cpu_seconds"] for each in runs])[1]
+        read_bytes[form] = least_squares(terms, [2**20 * each["peak_mib"] for each in runs])[1]
     lines = ["COSTS = {\n"]
     for what in METHODS:
         runs = modelled(records, what)
@@ -99,11 +101,13 @@ def fit(records: list[Record]) -> None:
         lines.append(f'    "{what}": Cost(start_s={start!r}, small_s={small!r}, many_s={many!r}),\n')
     lines.append("}\n")
     lines.append(f'READ_S = {{"binary": {reading["binary"]!r}, "text": {reading["text"]!r}}}\n')
-    runs = [each for what in (*METHODS, "read") for each in modelled(records, what)]
+    lines.append(f'READ_BYTES = {{"binary": {read_bytes["binary"]!r}, "text": {read_bytes["text"]!r}}}\n')
+    runs = [each for what in METHODS for each in modelled(records, what)]
     sizes = [size_of(each) for each in runs]
-    terms = [[1.0, size.n_rows * size.n_columns, size.n_used * size.n_columns] for size in sizes]
-    program, read_bytes, used = least_squares(terms, [2**20 * each["peak_mib"] for each in runs])
-    lines.append(f"MEMORY = Memory(program={program!r}, read={read_bytes!r}, used={used!r})\n")
+    own = [read_bytes[size.form] * size.n_rows * size.n_columns for size in sizes]
+    measured = [max(2**20 * each["peak_mib"] - less, 2.0**20) for each, less in zip(runs, own, strict=True)]
+    program, used = least_squares([[1.0, size.n_used * size.n_columns] for size in sizes], measured)
+    lines.append(f"MEMORY = Memory(program={program!r}, used={used!r})\n")
     text = MODEL.read_text(encoding="utf-8")
     MODEL.write_text(FITTED.sub(lambda _: "".join(lines), text), encoding="utf-8")
     print("".join(lines), end="")
@@ -179,18 +183,25 @@ def plain_table(records: list[Record]) -> str:
 def model_table(records: list[Record]) -> str:
     """Return what the model says beside what was measured."""
     rows = []
-    for what in (*METHODS, "read"):
+    for what in METHODS:
         for each in modelled(records, what):
             size = size_of(each)
-            if what == "read":
-                seconds = cost_model.READ_S[size.form] * size.n_rows * size.n_columns
-            else:
-                seconds = seconds_of(what, size).of_cores
-            figures = [f"{seconds:.1f}", f"{each['cpu_seconds']:.1f}"]
+            figures = [f"{seconds_of(what, size).of_cores:.1f}", f"{each['cpu_seconds']:.1f}"]
             figures += [f"{memory_of(size) / 2**20:.0f}", f"{each['peak_mib']:.0f}"]
             rows.append([what, each["table"], _rows(each["n_rows"]), each["n_columns"], *figures])
     heads = ["what", "table", "rows", "columns", "CPU s, model", "measured", "MiB, model", "measured"]
     return as_table(heads, rows)
+
+
+def deviations(records: list[Record]) -> str:
+    """Say how far the model is from what was measured."""
+    runs = [(each, what, size_of(each)) for what in METHODS for each in modelled(records, what)]
+    seconds = [each["cpu_seconds"] / seconds_of(what, size).of_cores for each, what, size in runs]
+    memory = [2**20 * each["peak_mib"] / memory_of(size) for each, _, size in runs]
+    return (
+        f"CPU seconds were {min(seconds):.2f} to {max(seconds):.2f} times what the model says, and memory "
+        f"{min(memory):.2f} to {max(memory):.2f} times."
+    )
 
 
 def far_table() -> str:
@@ -213,13 +224,15 @@ def constants_table() -> str:
         [what, f"{cost.start_s:.3g} s", f"{1e6 * cost.small_s:.3g} µs", f"{1e6 * cost.many_s:.3g} µs"]
         for what, cost in cost_model.COSTS.items()
     ]
-    reading = [[f"reading, {form}", f"{1e6 * seconds:.3g} µs a value"] for form, seconds in cost_model.READ_S.items()]
+    reading = [
+        [f"{form} table", f"{1e6 * cost_model.READ_S[form]:.3g} µs", f"{cost_model.READ_BYTES[form]:.0f} bytes"]
+        for form in cost_model.READ_S
+    ]
     memory = cost_model.MEMORY
-    reading.append(["memory of the program", f"{memory.program / 2**20:.0f} MiB"])
-    reading.append(["memory of a value that is read", f"{memory.read:.0f} bytes"])
-    reading.append(["memory of a value that is used", f"{memory.used:.0f} bytes"])
+    program = f"{memory.program / 2**20:.0f} MiB for the program, and {memory.used:.0f} bytes for each value used."
     heads = ["what", "start", "a value of the first 10 000 rows used", "a value of the others"]
-    return as_table(heads, costs) + "\n\n" + as_table(["what", "constant"], reading)
+    tables = as_table(heads, costs), as_table(["reading", "time of a value", "memory of a value"], reading)
+    return "\n\n".join([*tables, f"Memory: {program}"])
 
 
 def write_table(records: list[Record]) -> None:
@@ -243,9 +256,10 @@ def write_table(records: list[Record]) -> None:
         *parts,
         "## The model of cost\n\nIn src/bayesfloor/cli/cost_model.py, fitted to the records without a cluster.",
         constants_table(),
+        deviations(order),
         model_table(order),
         FAR_TABLES,
         far_table(),
     )
-    shown = "\n\n".join(["", constants_table(), FAR_TABLES, far_table(), ""])
+    shown = "\n" + "\n\n".join([constants_table(), deviations(order), FAR_TABLES, far_table(), ""])
     GUIDE.write_text(SHOWN.sub(lambda _: shown, GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
