@@ -172,12 +172,24 @@ def boosting_table(records: list[Record]) -> str:
 
 def plain_table(records: list[Record]) -> str:
     """Return the table of work that is only timed."""
+    rows = [
+        [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
+        for each in records
+    ]
+    return as_table(
+        ["what", "table", "rows", "on", *TAKEN],
+        [[*row, *_taken(each)] for row, each in zip(rows, records, strict=True)],
+    )
+
+
+def numbers_table(records: list[Record]) -> str:
+    """Return the table of reports, with the numbers of each table beside the memory."""
     rows = []
     for each in records:
-        times = 2**20 * each["peak_mib"] / (8 * each["n_rows"] * each["n_columns"])
-        about = [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
-        rows.append([*about, *_taken(each), f"{times:.2f}"])
-    return as_table(["what", "table", "rows", "on", *TAKEN, "times its numbers"], rows)
+        numbers = 8 * each["n_rows"] * each["n_columns"] / 2**20
+        about = [f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
+        rows.append([*about, *_taken(each), f"{numbers:.1f}", f"{each['peak_mib'] / numbers:.1f}"])
+    return as_table(["table", "rows", "on", *TAKEN, "MiB of its numbers", "times its numbers"], rows)
 
 
 def model_table(records: list[Record]) -> str:
@@ -246,7 +258,7 @@ def write_table(records: list[Record]) -> None:
         "read": (of["read"], plain_table),
         "models": (models, plain_table),
         "forests": (of["forests"], plain_table),
-        "report": (of["report"], plain_table),
+        "report": (of["report"], numbers_table),
     }
     parts = [text for name, (own, table) in tables.items() if own for text in (PARTS[name], table(own))]
     write_page(

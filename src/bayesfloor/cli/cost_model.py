@@ -37,15 +37,15 @@ class Memory(NamedTuple):
 
 # fitted: begin
 COSTS = {
-    "floor": Cost(start_s=6.49, small_s=0.000185, many_s=9.1e-06),
+    "floor": Cost(start_s=6.66, small_s=0.000181, many_s=1.18e-05),
     "report": Cost(start_s=8.42, small_s=0.000192, many_s=4.01e-05),
-    "landmarks": Cost(start_s=0.0, small_s=4.74e-05, many_s=1.22e-06),
-    "stack": Cost(start_s=5.96, small_s=0.000266, many_s=0.0),
+    "landmarks": Cost(start_s=0.0, small_s=4.25e-05, many_s=1.98e-06),
+    "stack": Cost(start_s=8.79, small_s=0.000219, many_s=3.3e-05),
     "smartsvm": Cost(start_s=7.74, small_s=0.0, many_s=1.8e-05),
 }
 READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
 READ_BYTES = {"binary": 70.0, "text": 12.2}
-MEMORY = Memory(program=458000000.0, used=222.0)
+MEMORY = Memory(program=501000000.0, used=133.0)
 # fitted: end
 
 #: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.
