@@ -17,6 +17,7 @@ from scipy.optimize import nnls
 from bayesfloor.cli import cost_model
 from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained
 from bayesfloor.cli.plans import shown_seconds
+from bayesfloor.runtime.limits import in_gib
 from benchmarks.tools.pages import ROOT, as_table, notes_of, this_machine, write_page
 from benchmarks.tools.records import Record
 
@@ -172,14 +173,11 @@ def boosting_table(records: list[Record]) -> str:
 
 def plain_table(records: list[Record]) -> str:
     """Return the table of work that is only timed."""
-    rows = [
-        [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
-        for each in records
-    ]
-    return as_table(
-        ["what", "table", "rows", "on", *TAKEN],
-        [[*row, *_taken(each)] for row, each in zip(rows, records, strict=True)],
-    )
+    rows = []
+    for each in records:
+        about = [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
+        rows.append([*about, *_taken(each)])
+    return as_table(["what", "table", "rows", "on", *TAKEN], rows)
 
 
 def numbers_table(records: list[Record]) -> str:
@@ -225,9 +223,10 @@ def far_table() -> str:
         by_workers = start + (seconds.of_cores - start) / n_workers
         sampled = seconds_of("floor", Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)).by_the_clock(n_workers)
         times = [shown_seconds(each) for each in (sampled, seconds.by_the_clock(n_workers), by_workers)]
-        rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times, shown_seconds(seconds.of_cores)])
+        memory = in_gib(memory_of(Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)))
+        rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times, shown_seconds(seconds.of_cores), memory])
     heads = ["rows", "columns", "classes", "workers", "a million rows used", "all used, one process reads"]
-    return as_table([*heads, "all used, workers read", "CPU time, all used"], rows)
+    return as_table([*heads, "all used, workers read", "CPU time, all used", "memory, one process reads"], rows)
 
 
 def constants_table() -> str:
