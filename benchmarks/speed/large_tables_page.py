@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from bayesfloor.cli import cost_model
-from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained
+from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained, worker_memory_of
 from bayesfloor.cli.plans import shown_seconds
 from bayesfloor.runtime.limits import in_gib
 from benchmarks.tools.pages import ROOT, as_table, notes_of, this_machine, write_page
@@ -223,7 +223,8 @@ def far_table() -> str:
         by_workers = start + (seconds.of_cores - start) / n_workers
         sampled = seconds_of("floor", Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)).by_the_clock(n_workers)
         times = [shown_seconds(each) for each in (sampled, seconds.by_the_clock(n_workers), by_workers)]
-        memory = in_gib(memory_of(Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)))
+        held = cost_model.READ_BYTES["binary"] * n_rows * n_columns  # where all of them are held at a time
+        memory = in_gib(worker_memory_of(Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)) + held)
         rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times, shown_seconds(seconds.of_cores), memory])
     heads = ["rows", "columns", "classes", "workers", "a million rows used", "all used, one process reads"]
     return as_table([*heads, "all used, workers read", "CPU time, all used", "memory, one process reads"], rows)

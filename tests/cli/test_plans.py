@@ -192,6 +192,8 @@ def test_the_model_of_cost(monkeypatch):
     assert memory_of(size) == 1000 + 5 * (30 * 100_000 + 60 * 40_000)
     assert memory_of(size._replace(form="text")) == 1000 + 5 * (15 * 100_000 + 60 * 40_000)
     assert worker_memory_of(size) == 1000 + 5 * 60 * 40_000
+    monkeypatch.setattr(cost_model, "HELD_VALUES", 1000)
+    assert memory_of(size) == worker_memory_of(size) + 30 * 1000
 
 
 @pytest.mark.parametrize(

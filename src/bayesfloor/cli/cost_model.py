@@ -53,6 +53,9 @@ EFFORT = {"fast": 0.5, "default": 1.0, "high": 2.0}
 #: How often the rows are read: a text table once more, to find its encoding.
 PASSES = {"binary": 1, "text": 2}
 
+#: Values of a table that are in memory at a time, at the most: what the readers take, four gigabytes of numbers.
+HELD_VALUES = 2**29
+
 #: Seconds of one core for a distance, and for each of its features, where boxes keep no tiles apart.
 CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10
 #: Seconds of one core for a point: ranks, tiles, seeds, walks.
@@ -135,7 +138,7 @@ def seconds_of(method: str, size: Size, effort: str = "default") -> Seconds:
 
 def memory_of(size: Size) -> float:
     """Return the bytes of the process that reads a table and trains on it."""
-    return worker_memory_of(size) + READ_BYTES[size.form] * size.n_rows * size.n_columns
+    return worker_memory_of(size) + READ_BYTES[size.form] * min(size.n_rows * size.n_columns, HELD_VALUES)
 
 
 def worker_memory_of(size: Size) -> float:
