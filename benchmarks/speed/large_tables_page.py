@@ -15,8 +15,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from bayesfloor.cli import cost_model
-from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained
+from bayesfloor.cli.cost_model import Size, memory_of, seconds_of, values_trained, worker_memory_of
 from bayesfloor.cli.plans import shown_seconds
+from bayesfloor.runtime.limits import in_gib
 from benchmarks.tools.pages import ROOT, as_table, notes_of, this_machine, write_page
 from benchmarks.tools.records import Record
 
@@ -80,13 +81,15 @@ def least_squares(terms: list[list[float]], measured: list[float]) -> list[float
 
 def fit(records: list[Record]) -> None:
     """Fit the model, and write its constants into the module that has them."""
-    reading = dict.fromkeys(cost_model.READ_S, 0.0)
-    for form in reading:
+    reading: dict[str, float] = {}
+    read_bytes: dict[str, float] = {}
+    for form in cost_model.READ_S:
         runs = [each for each in modelled(records, "read") if size_of(each).form == form]
         if len(runs) < 2:
             raise SystemExit(f"the time to read {form} tables needs two measurements: large_tables read")
         terms = [[1.0, size_of(each).n_rows * size_of(each).n_columns] for each in runs]
         reading[form] = least_squares(terms, [each["cpu_seconds"] for each in runs])[1]
+        read_bytes[form] = least_squares(terms, [2**20 * each["peak_mib"] for each in runs])[1]
     lines = ["COSTS = {\n"]
     for what in METHODS:
         runs = modelled(records, what)
@@ -99,11 +102,13 @@ def fit(records: list[Record]) -> None:
         lines.append(f'    "{what}": Cost(start_s={start!r}, small_s={small!r}, many_s={many!r}),\n')
     lines.append("}\n")
     lines.append(f'READ_S = {{"binary": {reading["binary"]!r}, "text": {reading["text"]!r}}}\n')
-    runs = [each for what in (*METHODS, "read") for each in modelled(records, what)]
+    lines.append(f'READ_BYTES = {{"binary": {read_bytes["binary"]!r}, "text": {read_bytes["text"]!r}}}\n')
+    runs = [each for what in METHODS for each in modelled(records, what)]
     sizes = [size_of(each) for each in runs]
-    terms = [[1.0, size.n_rows * size.n_columns, size.n_used * size.n_columns] for size in sizes]
-    program, read_bytes, used = least_squares(terms, [2**20 * each["peak_mib"] for each in runs])
-    lines.append(f"MEMORY = Memory(program={program!r}, read={read_bytes!r}, used={used!r})\n")
+    own = [read_bytes[size.form] * size.n_rows * size.n_columns for size in sizes]
+    measured = [max(2**20 * each["peak_mib"] - less, 2.0**20) for each, less in zip(runs, own, strict=True)]
+    program, used = least_squares([[1.0, size.n_used * size.n_columns] for size in sizes], measured)
+    lines.append(f"MEMORY = Memory(program={program!r}, used={used!r})\n")
     text = MODEL.read_text(encoding="utf-8")
     MODEL.write_text(FITTED.sub(lambda _: "".join(lines), text), encoding="utf-8")
     print("".join(lines), end="")
@@ -170,27 +175,43 @@ def plain_table(records: list[Record]) -> str:
     """Return the table of work that is only timed."""
     rows = []
     for each in records:
-        times = 2**20 * each["peak_mib"] / (8 * each["n_rows"] * each["n_columns"])
         about = [each["what"], f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
-        rows.append([*about, *_taken(each), f"{times:.2f}"])
-    return as_table(["what", "table", "rows", "on", *TAKEN, "times its numbers"], rows)
+        rows.append([*about, *_taken(each)])
+    return as_table(["what", "table", "rows", "on", *TAKEN], rows)
+
+
+def numbers_table(records: list[Record]) -> str:
+    """Return the table of reports, with the numbers of each table beside the memory."""
+    rows = []
+    for each in records:
+        numbers = 8 * each["n_rows"] * each["n_columns"] / 2**20
+        about = [f"{each['table']}, {each['n_columns']} columns", _rows(each["n_rows"]), _where(each)]
+        rows.append([*about, *_taken(each), f"{numbers:.1f}", f"{each['peak_mib'] / numbers:.1f}"])
+    return as_table(["table", "rows", "on", *TAKEN, "MiB of its numbers", "times its numbers"], rows)
 
 
 def model_table(records: list[Record]) -> str:
     """Return what the model says beside what was measured."""
     rows = []
-    for what in (*METHODS, "read"):
+    for what in METHODS:
         for each in modelled(records, what):
             size = size_of(each)
-            if what == "read":
-                seconds = cost_model.READ_S[size.form] * size.n_rows * size.n_columns
-            else:
-                seconds = seconds_of(what, size).of_cores
-            figures = [f"{seconds:.1f}", f"{each['cpu_seconds']:.1f}"]
+            figures = [f"{seconds_of(what, size).of_cores:.1f}", f"{each['cpu_seconds']:.1f}"]
             figures += [f"{memory_of(size) / 2**20:.0f}", f"{each['peak_mib']:.0f}"]
             rows.append([what, each["table"], _rows(each["n_rows"]), each["n_columns"], *figures])
     heads = ["what", "table", "rows", "columns", "CPU s, model", "measured", "MiB, model", "measured"]
     return as_table(heads, rows)
+
+
+def deviations(records: list[Record]) -> str:
+    """Say how far the model is from what was measured."""
+    runs = [(each, what, size_of(each)) for what in METHODS for each in modelled(records, what)]
+    seconds = [each["cpu_seconds"] / seconds_of(what, size).of_cores for each, what, size in runs]
+    memory = [2**20 * each["peak_mib"] / memory_of(size) for each, _, size in runs]
+    return (
+        f"CPU seconds were {min(seconds):.2f} to {max(seconds):.2f} times what the model says, and memory "
+        f"{min(memory):.2f} to {max(memory):.2f} times."
+    )
 
 
 def far_table() -> str:
@@ -202,9 +223,11 @@ def far_table() -> str:
         by_workers = start + (seconds.of_cores - start) / n_workers
         sampled = seconds_of("floor", Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)).by_the_clock(n_workers)
         times = [shown_seconds(each) for each in (sampled, seconds.by_the_clock(n_workers), by_workers)]
-        rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times, shown_seconds(seconds.of_cores)])
+        held = cost_model.READ_BYTES["binary"] * n_rows * n_columns  # where all of them are held at a time
+        memory = in_gib(worker_memory_of(Size(n_rows, n_columns, min(n_rows, 10**6), n_classes)) + held)
+        rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times, shown_seconds(seconds.of_cores), memory])
     heads = ["rows", "columns", "classes", "workers", "a million rows used", "all used, one process reads"]
-    return as_table([*heads, "all used, workers read", "CPU time, all used"], rows)
+    return as_table([*heads, "all used, workers read", "CPU time, all used", "memory, one process reads"], rows)
 
 
 def constants_table() -> str:
@@ -213,13 +236,15 @@ def constants_table() -> str:
         [what, f"{cost.start_s:.3g} s", f"{1e6 * cost.small_s:.3g} µs", f"{1e6 * cost.many_s:.3g} µs"]
         for what, cost in cost_model.COSTS.items()
     ]
-    reading = [[f"reading, {form}", f"{1e6 * seconds:.3g} µs a value"] for form, seconds in cost_model.READ_S.items()]
+    reading = [
+        [f"{form} table", f"{1e6 * cost_model.READ_S[form]:.3g} µs", f"{cost_model.READ_BYTES[form]:.0f} bytes"]
+        for form in cost_model.READ_S
+    ]
     memory = cost_model.MEMORY
-    reading.append(["memory of the program", f"{memory.program / 2**20:.0f} MiB"])
-    reading.append(["memory of a value that is read", f"{memory.read:.0f} bytes"])
-    reading.append(["memory of a value that is used", f"{memory.used:.0f} bytes"])
+    program = f"{memory.program / 2**20:.0f} MiB for the program, and {memory.used:.0f} bytes for each value used."
     heads = ["what", "start", "a value of the first 10 000 rows used", "a value of the others"]
-    return as_table(heads, costs) + "\n\n" + as_table(["what", "constant"], reading)
+    tables = as_table(heads, costs), as_table(["reading", "time of a value", "memory of a value"], reading)
+    return "\n\n".join([*tables, f"Memory: {program}"])
 
 
 def write_table(records: list[Record]) -> None:
@@ -233,7 +258,7 @@ def write_table(records: list[Record]) -> None:
         "read": (of["read"], plain_table),
         "models": (models, plain_table),
         "forests": (of["forests"], plain_table),
-        "report": (of["report"], plain_table),
+        "report": (of["report"], numbers_table),
     }
     parts = [text for name, (own, table) in tables.items() if own for text in (PARTS[name], table(own))]
     write_page(
@@ -243,9 +268,10 @@ def write_table(records: list[Record]) -> None:
         *parts,
         "## The model of cost\n\nIn src/bayesfloor/cli/cost_model.py, fitted to the records without a cluster.",
         constants_table(),
+        deviations(order),
         model_table(order),
         FAR_TABLES,
         far_table(),
     )
-    shown = "\n\n".join(["", constants_table(), FAR_TABLES, far_table(), ""])
+    shown = "\n" + "\n\n".join([constants_table(), deviations(order), FAR_TABLES, far_table(), ""])
     GUIDE.write_text(SHOWN.sub(lambda _: shown, GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

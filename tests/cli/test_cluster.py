@@ -76,19 +76,29 @@ def test_workers_of_a_cluster_are_counted(run, client, tables):
 
 def test_a_worker_with_too_little_memory(run, client, tables, monkeypatch):
     monkeypatch.setattr("bayesfloor.cli.planning._LARGE_BYTES", 1)
+    monkeypatch.setattr("bayesfloor.cli.cost_model.memory_of", lambda size: 1.0)
     monkeypatch.setattr("bayesfloor.cli.cost_model.worker_memory_of", lambda size: 2.0**50)
     outcome = run(f"floor table.csv --cluster {address(client)}")
     assert outcome.code == 3
     assert "would take each worker about 1048576.0 GiB of memory" in outcome.err
 
 
-def test_what_cannot_use_a_cluster_says_so(run, tables):
-    outcome = run("fit table.csv --model smartsvm --out model.skops --cluster 2")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "fit table.csv --model smartsvm --out model.skops",
+        "fit prices.csv --target price --out model.skops",
+        "select table.csv",
+        "weights table.csv",
+    ],
+)
+def test_what_cannot_use_a_cluster_says_so(run, tables, call):
+    outcome = run(f"{call} --cluster 2")
     assert outcome.code == 2
-    assert "--cluster is for --model landmarks and --model stack alone" in outcome.err
-    outcome = run("fit prices.csv --target price --out model.skops --cluster 2")
-    assert outcome.code == 2
-    assert "--model stack takes a cluster" in outcome.err
+    assert "in one process alone" in outcome.err
+
+
+def test_a_cluster_of_no_workers(run, tables):
     outcome = run("floor table.csv --cluster 0")
     assert outcome.code == 2
     assert "at least one process" in outcome.err

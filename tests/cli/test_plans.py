@@ -7,7 +7,7 @@ import pytest
 
 import bayesfloor
 from bayesfloor.cli import cost_model, planning, plans
-from bayesfloor.cli.cost_model import Cost, Memory, Size, memory_of, seconds_of
+from bayesfloor.cli.cost_model import Cost, Memory, Size, memory_of, seconds_of, worker_memory_of
 
 from .small_tables import three_classes, write_csv
 
@@ -178,7 +178,8 @@ def test_fit_without_a_plan_needs_a_place(run, table):
 def test_the_model_of_cost(monkeypatch):
     monkeypatch.setattr(cost_model, "COSTS", {"floor": Cost(7.0, 0.002, 0.0005)})
     monkeypatch.setattr(cost_model, "READ_S", {"binary": 0.0001, "text": 0.0002})
-    monkeypatch.setattr(cost_model, "MEMORY", Memory(1000.0, 30.0, 60.0))
+    monkeypatch.setattr(cost_model, "MEMORY", Memory(1000.0, 60.0))
+    monkeypatch.setattr(cost_model, "READ_BYTES", {"binary": 30.0, "text": 15.0})
     # 100 000 rows of 5 columns are read, 40 000 used, seven classes cost twice what three do
     size = Size(100_000, 5, 40_000, 7)
     seconds = seconds_of("floor", size)
@@ -189,6 +190,10 @@ def test_the_model_of_cost(monkeypatch):
     assert seconds_of("floor", size._replace(form="text")).alone == pytest.approx(7 + 0.0002 * 500_000)
     assert seconds_of("floor", size._replace(n_classes=None)).shared == pytest.approx(seconds.shared / 2)
     assert memory_of(size) == 1000 + 5 * (30 * 100_000 + 60 * 40_000)
+    assert memory_of(size._replace(form="text")) == 1000 + 5 * (15 * 100_000 + 60 * 40_000)
+    assert worker_memory_of(size) == 1000 + 5 * 60 * 40_000
+    monkeypatch.setattr(cost_model, "HELD_VALUES", 1000)
+    assert memory_of(size) == worker_memory_of(size) + 30 * 1000
 
 
 @pytest.mark.parametrize(

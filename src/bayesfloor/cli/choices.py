@@ -7,7 +7,7 @@ from cyclopts.validators import Number
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
+from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, refuse_cluster, rows_to_use
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Count, Criterion, File, RunOptions, TableOptions
 from bayesfloor.cli.output import columns_text, progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
@@ -75,6 +75,7 @@ def select(
     """
     import polars
 
+    refuse_cluster(options, "'select' searches")
     table = open_table(files, options)
     check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
@@ -132,6 +133,7 @@ def weights(
     """
     from collections import Counter
 
+    refuse_cluster(options, "'weights' computes")
     table = open_table(files, options)
     assert table.y is not None
     found = bf.bayes_class_weight(

@@ -29,29 +29,32 @@ class Cost(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Bytes: of the program, for a value of the table that is read, and for one of the rows that are used."""
+    """Bytes: of the program, and for a value of the rows that are used."""
 
     program: float
-    read: float
     used: float
 
 
 # fitted: begin
 COSTS = {
-    "floor": Cost(start_s=7.92, small_s=0.00015, many_s=3.19e-05),
-    "report": Cost(start_s=8.07, small_s=0.000199, many_s=3.78e-05),
-    "landmarks": Cost(start_s=0.0, small_s=4.74e-05, many_s=1.22e-06),
-    "stack": Cost(start_s=5.96, small_s=0.000266, many_s=0.0),
-    "smartsvm": Cost(start_s=7.35, small_s=6.62e-06, many_s=0.0),
+    "floor": Cost(start_s=6.66, small_s=0.000181, many_s=1.18e-05),
+    "report": Cost(start_s=8.42, small_s=0.000192, many_s=4.01e-05),
+    "landmarks": Cost(start_s=0.0, small_s=4.25e-05, many_s=1.98e-06),
+    "stack": Cost(start_s=8.79, small_s=0.000219, many_s=3.3e-05),
+    "smartsvm": Cost(start_s=7.74, small_s=0.0, many_s=1.8e-05),
 }
 READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
-MEMORY = Memory(program=197000000.0, read=8.98, used=472.0)
+READ_BYTES = {"binary": 70.0, "text": 12.2}
+MEMORY = Memory(program=501000000.0, used=133.0)
 # fitted: end
 
 #: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.
 EFFORT = {"fast": 0.5, "default": 1.0, "high": 2.0}
 #: How often the rows are read: a text table once more, to find its encoding.
 PASSES = {"binary": 1, "text": 2}
+
+#: Values of a table that are in memory at a time, at the most: what the readers take, four gigabytes of numbers.
+HELD_VALUES = 2**29
 
 #: Seconds of one core for a distance, and for each of its features, where boxes keep no tiles apart.
 CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10
@@ -135,7 +138,7 @@ def seconds_of(method: str, size: Size, effort: str = "default") -> Seconds:
 
 def memory_of(size: Size) -> float:
     """Return the bytes of the process that reads a table and trains on it."""
-    return MEMORY.program + size.n_columns * (MEMORY.read * size.n_rows + MEMORY.used * size.n_used)
+    return worker_memory_of(size) + READ_BYTES[size.form] * min(size.n_rows * size.n_columns, HELD_VALUES)
 
 
 def worker_memory_of(size: Size) -> float:

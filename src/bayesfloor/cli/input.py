@@ -160,6 +160,12 @@ def engine(options: TableOptions, *, device: bool = True) -> Iterator[dict[str, 
         yield how | ({"device": options.device} if device else {})
 
 
+def refuse_cluster(options: TableOptions, what: str) -> None:
+    """Refuse a cluster where the work is done in this process alone, before anything is read."""
+    if options.cluster is not None:
+        raise UsageError(f"--cluster: {what} in one process alone; leave it out")
+
+
 def n_processes(cluster: str) -> int | None:
     """Return how many workers are to be started here; None where it is the address of a scheduler."""
     if not cluster.isdecimal():

@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import engine, is_file, open_table, say_notes
+from bayesfloor.cli.input import engine, is_file, open_table, refuse_cluster, say_notes
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, DryRun, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
 from bayesfloor.cli.planning import Work, announce, show_plan
@@ -61,8 +61,8 @@ def fit(
     """
     if model == "smartsvm" and effort != "default":
         raise UsageError("--effort is for --model landmarks and --model stack alone")
-    if model == "smartsvm" and options.cluster is not None:
-        raise UsageError("--cluster is for --model landmarks and --model stack alone")
+    if model == "smartsvm":
+        refuse_cluster(options, "--model smartsvm is trained")
     work = Work(model, effort, options.task)
     if dry_run:
         show_plan("fit", files, options, work)
@@ -77,8 +77,8 @@ def fit(
             f"--model smartsvm needs classes, and {table.target!r} holds numbers; --task classification reads them as "
             "classes"
         )
-    if model == "landmarks" and table.task == "regression" and options.cluster is not None:
-        raise UsageError("--cluster: landmarks of numbers are trained in one process; --model stack takes a cluster")
+    if model == "landmarks" and table.task == "regression":
+        refuse_cluster(options, "landmarks of numbers are trained")
     from bayesfloor.cli.model_file import Model, pack_model
 
     started = perf_counter()
