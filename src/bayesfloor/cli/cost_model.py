@@ -5,7 +5,8 @@ A table of n rows and c columns is read, and u of its rows are used::
     seconds of one core = start + read · n · c + small · s · c · k + many · (u - s) · c · k
 
 s is u, or 10 000 where u is more: up to there all learners are cross-validated, and of more rows some are held out, and
-learners of linear cost are trained on the rest. k is 1 for a number, and (1 + classes) / 4 for classes. Reading and the
+learners of linear cost are trained on the rest. A floor of rows on disk ("disk") trains on all rows of a file of
+200 000 rows or more, in constant memory. k is 1 for a number, and (1 + classes) / 4 for classes. Reading and the
 start are one process's, so that
 
     seconds by the clock = start + read · n · c + the rest / workers
@@ -46,15 +47,17 @@ COSTS = {
 READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
 READ_BYTES = {"binary": 70.0, "text": 12.2}
 MEMORY = Memory(program=501000000.0, used=133.0)
+DISK_BYTES = 1.3e9
 # fitted: end
 
 #: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.
 EFFORT = {"fast": 0.5, "default": 1.0, "high": 2.0}
-#: How often the rows are read: a text table once more, to find its encoding.
+#: How often the rows are read: a text table once more, to find its encoding; for rows on disk twice more.
 PASSES = {"binary": 1, "text": 2}
+DISK_PASSES = 2
 
-#: Values of a table that are in memory at a time, at the most: what the readers take, four gigabytes of numbers.
-HELD_VALUES = 2**29
+#: Values of a table that are in memory at a time, at the most: of a larger one rows are drawn.
+HELD_VALUES = 64_000_000
 
 #: Seconds of one core for a distance, and for each of its features, where boxes keep no tiles apart.
 CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10
@@ -136,9 +139,10 @@ def seconds_of(method: str, size: Size, effort: str = "default") -> Seconds:
     return Seconds(cost.start_s + read, EFFORT[effort] * (cost.small_s * small + cost.many_s * many))
 
 
-def memory_of(size: Size) -> float:
+def memory_of(size: Size, method: str = "floor") -> float:
     """Return the bytes of the process that reads a table and trains on it."""
-    return worker_memory_of(size) + READ_BYTES[size.form] * min(size.n_rows * size.n_columns, HELD_VALUES)
+    read = READ_BYTES[size.form] * min(size.n_rows * size.n_columns, HELD_VALUES)
+    return read + (DISK_BYTES if method == "disk" else worker_memory_of(size))
 
 
 def worker_memory_of(size: Size) -> float:

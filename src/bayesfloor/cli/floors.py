@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import FAILED, OK, UsageError
-from bayesfloor.cli.input import engine, open_table, rows_to_use
+from bayesfloor.cli.input import engine, is_as_it_is, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from bayesfloor.runtime.arrays import Range
     from bayesfloor.runtime.findings import Finding
 
-#: What must not have been said of a table that is read from its files once more.
-_AS_IT_IS: dict[str, Any] = {
-    name: getattr(TABLE_DEFAULTS, name)
-    for name in (
-        *("groups", "time", "strict", "encode", "scale", "impute", "drop_missing", "keep_missing_as_class", "drop"),
-        *("categorical", "numeric", "text", "date", "max_rows"),
-    )
-}
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
 
@@ -145,7 +137,7 @@ def _rows_of(files: tuple[str, ...], table: "Table", options: TableOptions, give
     """Return X and y: the files, where models are trained on many rows from disk, or the table."""
     from bayesfloor.floor.learned.large_tables import MANY_ROWS
 
-    is_plain = given.by is None and all(getattr(options, name) == value for name, value in _AS_IT_IS.items())
+    is_plain = given.by is None and is_as_it_is(options)
     if table.n_samples < MANY_ROWS or not is_plain or not all(Path(file).exists() for file in files):
         return (table,)
     return files[0] if len(files) == 1 else list(files), table.target

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.options import TableOptions
+from bayesfloor.cli.options import TABLE_DEFAULTS, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Options about columns. The sets known by name come prepared, and take none of them.
 _OF_COLUMNS = ("drop", "categorical", "numeric", "text", "date")
 _FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", "keep_missing_as_class", *_OF_COLUMNS)
+#: What must not have been said of a table whose rows are all trained on, from its files.
+_SAID = (*(name for name in _FOR_FILES if name != "target"), "strict", "scale", "max_rows")
 #: Seconds that a scheduler has to answer.
 _PATIENCE_S = 10
 
@@ -143,6 +145,11 @@ def _load(name: str, options: TableOptions) -> "Table":
     return bf.load_dataset(
         name, data_dir=options.data, scale=options.scale, max_rows=options.max_rows, random_state=options.seed
     )
+
+
+def is_as_it_is(options: TableOptions) -> bool:
+    """Tell whether nothing was said of columns and rows but which the target is."""
+    return all(getattr(options, name) == getattr(TABLE_DEFAULTS, name) for name in _SAID)
 
 
 def rows_to_use(table: "Table", options: TableOptions) -> int | None:

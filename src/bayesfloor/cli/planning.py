@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from bayesfloor.cli.input import client_of, n_processes, open_table, read_columns
+from bayesfloor.cli.input import client_of, is_as_it_is, n_processes, open_table, read_columns
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say, table_text, write, write_json
 from bayesfloor.cli.plans import Plan, about, shown_seconds
@@ -117,35 +117,52 @@ def plan_of(files: tuple[str, ...], options: TableOptions, work: Work) -> Plan:
     -------
     Plan
     """
-    from bayesfloor.cli.cost_model import PASSES, Size, memory_of, seconds_of, worker_memory_of
+    from bayesfloor.cli.cost_model import (
+        DISK_BYTES,
+        DISK_PASSES,
+        PASSES,
+        Size,
+        memory_of,
+        seconds_of,
+        worker_memory_of,
+    )
     from bayesfloor.runtime.limits import available_memory
 
     with _beginning(files) as looked_at:
         seen = _look(looked_at, options, work)
     n_rows = looked_at.n_rows or round(seen.n_rows / looked_at.share)
-    used = min(n_rows, options.max_rows or _most_rows(seen, options, work))
+    method = "disk" if _is_on_disk(n_rows, looked_at, options, work) else work.method
+    used = n_rows if method == "disk" else min(n_rows, options.max_rows or _most_rows(seen, options, work))
     size = Size(n_rows, seen.n_columns, used, seen.n_classes, looked_at.form)
-    seconds = seconds_of(work.method, size, work.effort)
+    seconds = seconds_of(method, size, work.effort)
     n_workers, limit = _workers(options)
     is_remote = options.cluster is not None
     return Plan(
         source=looked_at.name or seen.source,
-        method=work.method,
+        method=method,
         n_samples=n_rows,
         is_estimated=looked_at.share < 1.0,
         n_columns=seen.n_columns,
         n_classes=seen.n_classes,
         n_rows=used,
-        n_passes=PASSES[looked_at.form],
+        n_passes=PASSES[looked_at.form] + (DISK_PASSES if method == "disk" else 0),
         disk_bytes=_n_bytes(files),
-        memory_bytes=int(memory_of(size)),
+        memory_bytes=int(memory_of(size, method)),
         available_bytes=available_memory(),
         n_workers=n_workers,
-        worker_bytes=int(worker_memory_of(size)) if is_remote else None,
+        worker_bytes=int(DISK_BYTES if method == "disk" else worker_memory_of(size)) if is_remote else None,
         worker_available_bytes=limit,
         cpu_seconds=seconds.of_cores,
         wall_seconds=seconds.by_the_clock(n_workers),
     )
+
+
+def _is_on_disk(n_rows: int, looked_at: "_LookedAt", options: TableOptions, work: Work) -> bool:
+    """Tell whether a floor is that of all rows of large files."""
+    from bayesfloor.floor.learned.large_tables import MANY_ROWS
+
+    is_floor = work.method == "floor" and work.by is None and work.effort != "fast"
+    return is_floor and looked_at.is_part and n_rows >= MANY_ROWS and is_as_it_is(options)
 
 
 class _Seen(NamedTuple):

@@ -20,7 +20,8 @@ class Plan:
     source : str
         Name of the file or folder.
     method : str
-        What is done: "floor", "report", "landmarks", "stack", "smartsvm" or "trees".
+        What is done: "floor", "report", "landmarks", "stack", "smartsvm" or "trees"; "disk" for a floor of all rows of
+        large files.
     n_samples : int
         Rows of the table.
     is_estimated : bool
