@@ -95,14 +95,15 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
     _, bins, y = drawn(700, n_classes)
     part = RowPart(np.zeros((700, 1), np.float32), bins, y)
     n_scores = 3 if n_classes == 3 else 1
-    shape = 2, n_scores, 10
+    shape = 2, n_scores, 10  # the values of the second round are not known yet
     column, left = np.full(shape, -1), np.zeros(shape, np.uint64)
     child, value = np.zeros(shape, np.int64), np.zeros(shape)
     column[:, :, 0], left[0, :, 0], left[1, :, 0], child[:, :, 0] = 0, 60, 70, 1  # bins up to 60, and up to 70
     column[:, :, 2], left[:, :, 2], child[:, :, 2] = 3, 0b10101, 3  # even codes
     value[0] = np.random.default_rng(0).standard_normal(shape[1:])
     target = boosted_target(like_prior(y, n_classes), n_classes)
-    sums = sums_of_leaves(part, "mark", (column, left, child, value), IS_CATEGORY, target)
+    trees, grown = (column[:1], left[:1], child[:1], value[:1]), (column[1], left[1], child[1])
+    sums = sums_of_leaves(part, "mark", trees, IS_CATEGORY, target, grown)
     for k in range(n_scores):
         scores = np.tile(target.start, (700, 1))
         leaves = [np.where(bins[:, 0] <= cut, 1, np.where(bins[:, 3] % 2 == 0, 3, 4)) for cut in (60, 70)]

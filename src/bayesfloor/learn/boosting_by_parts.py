@@ -4,7 +4,7 @@ A tree is grown to the rows of one part, and its leaves get their values from al
 derivatives, which parts add up by themselves. Where a tree is cut matters little, and what its leaves say matters a
 lot. A round reads each part once::
 
-    here:    grow trees to rows of one part ──▶ every part: leaf of each row, sums by leaf ──▶ values ──▶ next round
+    one part in turn: grow trees ──▶ every part: leaf of each row, sums by leaf ──▶ here: values ──▶ next round
 
 The scores of the rows stay with their part. They follow from the trees, so that a part which was lost finds them again.
 """
@@ -92,31 +92,21 @@ def boost_parts(
     n_rounds = min(MOST_ROUNDS, max(FEWEST_ROUNDS, N_TREES // n_scores))
     rate = RATE if n_rounds >= FEW_ROUNDS else LARGE_RATE
     numbers = _affordable(pool, numbers, n_rounds * n_scores)
-    grown_to = pool.parts[numbers[0]].read()
-    columns = np.ascontiguousarray(grown_to.bins.T)
-    d, n = columns.shape
-    n_bins = 1 + columns.max(axis=1).astype(np.int64)
-    y, state, features = grown_to.y.astype(np.float64), np.array([seed], np.uint64), np.arange(d)
-    n_tried, n_seen = min(d, MOST_COLUMNS), min(n, MOST_OF_WIDE)
-    work = arrays_of_tree(n_seen, n_tried, N_LEAVES, int(n_bins.max()))
     shape = n_rounds, n_scores, 2 * N_LEAVES
     trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
-    here = [_Scored(bins, start) for bins in (grown_to.bins, tested)]
+    scores, nodes = np.tile(start, (len(tested), 1)), np.empty((len(tested), n_scores), np.uint8)
     mark = f"boosting {seed} {numbers[0]} {len(numbers)}"
     for number in range(n_rounds):
-        pool.pool.check()
-        grow_round(
-            columns, n_bins, is_category, y, n_classes, RIDGE, MIN_ROWS, n_tried, n_seen, state, features,
-            here[0].scores, work, *(each[number] for each in trees[:3]),
-        )  # fmt: skip
-        known = tuple(each[: number + 1] for each in trees)
-        sums = pool.merged(sums_of_leaves, numbers, np.add, mark, known, is_category, target)
-        trees[3][number] = -rate * sums[..., 0] / (sums[..., 1] + RIDGE)
-        for each in here:
-            each.add(is_category, known, number)
+        known = mark, tuple(each[:number] for each in trees), is_category, target
+        grown = pool.run(grow_on_part, [numbers[number % len(numbers)]], *known, seed + number)[0]
+        sums = pool.merged(sums_of_leaves, numbers, np.add, *known, grown)
+        for place, each in enumerate((*grown, -rate * sums[..., 0] / (sums[..., 1] + RIDGE))):
+            trees[place][number] = each
+        find_leaves(tested, is_category, *grown, nodes)
+        add_values(nodes, trees[3][number], scores)
     for part in pool.parts:
         part.state.pop(mark, None)
-    return shares_of(here[1].scores) if n_classes else here[1].scores
+    return shares_of(scores) if n_classes else scores
 
 
 def _affordable(pool: PartPool, numbers: Sequence[int], n_trees: int) -> Sequence[int]:
@@ -125,41 +115,61 @@ def _affordable(pool: PartPool, numbers: Sequence[int], n_trees: int) -> Sequenc
     return numbers[: max(1, int(np.searchsorted(n_rows, ROWS_OF_TREES // n_trees, side="right")))]
 
 
-class _Scored:
-    """Rows with their scores after some rounds."""
+def grow_on_part(
+    part: RowPart, mark: str, trees: Trees, is_category: Bools, target: BoostedTarget, seed: int
+) -> tuple[NDArray[Any], ...]:
+    """Grow the trees of the next round to the rows of one part, without values of leaves."""
+    scores, _ = _scores_after(part, mark, trees, is_category, target)
+    columns = np.ascontiguousarray(part.bins.T)
+    d, n = columns.shape
+    n_bins = 1 + columns.max(axis=1).astype(np.int64)
+    n_tried, n_seen = min(d, MOST_COLUMNS), min(n, MOST_OF_WIDE)
+    shape = len(target.start), 2 * N_LEAVES
+    nodes = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64)
+    work = arrays_of_tree(n_seen, n_tried, N_LEAVES, int(n_bins.max()))
+    y, state, features = part.y.astype(np.float64), np.array([seed], np.uint64), np.arange(d)
+    grow_round(
+        columns, n_bins, is_category, y, target.n_classes, RIDGE, MIN_ROWS, n_tried, n_seen, state, features, scores,
+        work, *nodes,
+    )  # fmt: skip
+    part.state[mark] = len(trees[0]), scores, None
+    return nodes
 
-    def __init__(self, bins: NDArray[np.uint8], start: Floats) -> None:
-        self.bins = bins
-        self.scores = np.tile(start, (len(bins), 1))
-        self.nodes = np.empty(self.scores.shape, np.uint8)
 
-    def add(self, is_category: Bools, trees: Any, number: int) -> None:
-        """Add the trees of a round."""
-        find_leaves(self.bins, is_category, *(each[number] for each in trees[:3]), self.nodes)
-        add_values(self.nodes, trees[3][number], self.scores)
+def sums_of_leaves(
+    part: RowPart,
+    mark: str,
+    trees: Trees,
+    is_category: Bools,
+    target: BoostedTarget,
+    grown: tuple[NDArray[Any], ...],
+) -> Floats:
+    """Return the derivatives in each leaf of the trees that were grown last."""
+    scores, nodes = _scores_after(part, mark, trees, is_category, target)
+    find_leaves(part.bins, is_category, *grown, nodes)
+    sums = np.zeros((*grown[0].shape, 2))
+    sum_by_leaf(nodes, part.y, target.n_classes, scores, sums)
+    part.state[mark] = len(trees[0]), scores, nodes
+    return sums
 
 
-def sums_of_leaves(part: RowPart, mark: str, trees: Trees, is_category: Bools, target: BoostedTarget) -> Floats:
-    """Return the derivatives in each leaf of the trees of the last round, whose values are not known yet.
+def _scores_after(
+    part: RowPart, mark: str, trees: Trees, is_category: Bools, target: BoostedTarget
+) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """Return the scores of the rows after some rounds, from those that the part has, and room for the leaves of rows.
 
-    The scores of the rows after the rounds before stay in the state of the part.
+    They are taken out of the state of the part: if this is broken off, they are computed anew.
     """
-    last = len(trees[0]) - 1
-    done, scores, nodes = part.state.pop(mark, (0, None, None))  # if this is broken off, they are computed anew
-    if scores is None or done > last:
-        done, scores = 0, np.tile(target.start.astype(np.float32), (len(part), 1))
-        nodes = None
-    is_known = nodes is not None  # the leaves of the round `done`
+    n_rounds = len(trees[0])
+    done, scores, nodes = part.state.pop(mark, (0, None, None))
+    if scores is None or done > n_rounds:
+        done, scores, nodes = 0, np.tile(target.start.astype(np.float32), (len(part), 1)), None
+    are_known = nodes is not None  # the leaves of the round `done`
     if nodes is None:
         nodes = np.empty(scores.shape, np.uint8)
-    for number in range(done, last + 1):
-        of_round = [each[number] for each in trees[:3]]
-        if not is_known:
-            find_leaves(part.bins, is_category, *of_round, nodes)
-        if number < last:
-            add_values(nodes, trees[3][number], scores)
-        is_known = False
-    sums = np.zeros((*trees[0].shape[1:], 2))
-    sum_by_leaf(nodes, part.y, target.n_classes, scores, sums)
-    part.state[mark] = last, scores, nodes
-    return sums
+    for number in range(done, n_rounds):
+        if not are_known:
+            find_leaves(part.bins, is_category, *(each[number] for each in trees[:3]), nodes)
+        add_values(nodes, trees[3][number], scores)
+        are_known = False
+    return scores, nodes
