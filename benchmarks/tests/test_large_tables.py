@@ -163,7 +163,7 @@ def test_the_page(tmp_path, monkeypatch):
     assert "old" not in text
     assert text.startswith("before\n")
     assert text.endswith("<!-- large tables: end -->\nafter\n")
-    at_most = seconds_of("floor", Size(10**9, 20, 10**9, 3)).by_the_clock(100)
+    at_most = seconds_of("disk", Size(10**9, 20, 10**9, 3)).by_the_clock(100)
     assert large_tables_page.shown_seconds(at_most) in text
 
 
