@@ -9,9 +9,9 @@ from threadpoolctl import threadpool_limits
 from bayesfloor.learn.boosting import _places_for, bins_of, boosting
 from bayesfloor.learn.boosting_kernels import (
     COUNT_BITS,
-    MOST_OF_WIDE,
+    MOST_OF_UNCOUNTED,
     MOST_SEEN,
-    WIDE_BITS,
+    UNCOUNTED,
     best_column,
     boost,
     goes_left,
@@ -29,9 +29,11 @@ def test_sums_of_words():
     assert count == 300
     assert_allclose([g, h], [first.sum(), second.sum()], atol=300 * 2.0**-11)
     for extreme in (-1.0, 1.0):
-        assert unpacked(MOST_OF_WIDE * packed(extreme, 0.25, WIDE_BITS, 0.5), WIDE_BITS) == (
-            MOST_OF_WIDE * extreme, MOST_OF_WIDE * 0.25, MOST_OF_WIDE
-        )  # fmt: skip
+        assert unpacked(MOST_OF_UNCOUNTED * packed(extreme, 0.25, UNCOUNTED, 0.5), UNCOUNTED) == (
+            MOST_OF_UNCOUNTED * extreme,
+            MOST_OF_UNCOUNTED * 0.25,
+            MOST_OF_UNCOUNTED,
+        )
         assert unpacked(MOST_SEEN * packed(extreme, 0.25, COUNT_BITS, 0.5), COUNT_BITS) == (
             MOST_SEEN * extreme,
             MOST_SEEN * 0.25,
@@ -42,6 +44,14 @@ def test_sums_of_words():
         first[1:].sum(),
         atol=300 * 2.0**-17,
     )
+
+
+def test_words_that_count_no_rows_are_right_in_the_mean_and_tell_fewer_rows():
+    up = (np.arange(1000) + 0.5) / 1000
+    total = sum(packed(-0.3333, 0.0123, UNCOUNTED, each) for each in up)
+    g, h, count = unpacked(total, UNCOUNTED)
+    assert_allclose([g, h], [-333.3, 12.3], rtol=1e-3)
+    assert count == int(4 * h) < 1000
 
 
 def gain_of(is_left, first, second, ridge):

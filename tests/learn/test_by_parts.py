@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 
 from bayesfloor.data import row_parts
 from bayesfloor.data.row_parts import PartWriter, RowPart
 from bayesfloor.learn import boosting_by_parts
-from bayesfloor.learn.boosting_by_parts import boost_parts, boosted_target, sums_of_leaves
+from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
+from bayesfloor.learn.boosting_kernels import UNCOUNTED, unpacked
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
@@ -103,7 +105,7 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
     value[0] = np.random.default_rng(0).standard_normal(shape[1:])
     target = boosted_target(like_prior(y, n_classes), n_classes)
     trees, grown = (column[:1], left[:1], child[:1], value[:1]), (column[1], left[1], child[1])
-    sums = sums_of_leaves(part, "mark", trees, IS_CATEGORY, target, grown)
+    sums = sums_of_leaves(part, Round("mark", trees, IS_CATEGORY, target, 1.0, 0), grown)
     for k in range(n_scores):
         scores = np.tile(target.start, (700, 1))
         leaves = [np.where(bins[:, 0] <= cut, 1, np.where(bins[:, 3] % 2 == 0, 3, 4)) for cut in (60, 70)]
@@ -116,6 +118,60 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
         for leaf in (1, 3, 4):
             of_leaf = leaves[1] == leaf
             assert_allclose(sums[k, leaf], [first[of_leaf].sum(), second[of_leaf].sum()], rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_sums_of_bins_are_those_of_plain_numpy(n_classes, is_lost):
+    _, bins, y = drawn(3000, n_classes)
+    part = RowPart(np.zeros((3000, 1), np.float32), bins, y)
+    target = boosted_target(like_prior(y, n_classes), n_classes)
+    n_scores = len(target.start)
+    none = tuple(np.zeros((0, n_scores, 10), kind) for kind in (np.int64, np.uint64, np.int64, np.float64))
+    told = Round("mark", none, IS_CATEGORY, target, 8.0, 3)
+    nodes = np.full((n_scores, 10), -1), np.zeros((n_scores, 10), np.uint64), np.zeros((n_scores, 10), np.int64)
+    drawn_columns = np.array([0, 2, 3])
+    is_in = {0: np.ones(3000, bool)}
+    is_in[1], is_in[2] = bins[:, 0] <= 60, bins[:, 0] > 60
+    is_in[3], is_in[4] = is_in[2] & (bins[:, 3] % 2 == 0), is_in[2] & (bins[:, 3] % 2 == 1)
+    for step, (split, wanted) in enumerate([([], [0]), ([0], [2]), ([2], [3, 4])]):
+        if 0 in split:
+            nodes[0][:, 0], nodes[1][:, 0], nodes[2][:, 0] = 0, 60, 1
+        if 2 in split:
+            nodes[0][:, 2], nodes[1][:, 2], nodes[2][:, 2] = 3, 0b010101, 3
+        plan = n_scores * [(drawn_columns, np.array(split, np.int64), np.array(wanted, np.int64))]
+        if is_lost:
+            part.state.clear()
+        sums = sums_of_bins(part, told, nodes, plan, step)
+        assert sums.shape == (n_scores * len(wanted), 3, 256)
+        for k in range(n_scores):
+            p = np.exp(target.start) / np.exp(target.start).sum() if n_scores > 1 else expit(target.start)
+            first = p[k] - (y == (k if n_scores > 1 else 1)) if n_classes else (target.start[0] - y) / 8.0
+            second = p[k] * (1 - p[k]) if n_classes else 0.25
+            for place, node in enumerate(wanted):
+                for t, column in enumerate(drawn_columns):
+                    own = bins[is_in[node], column]
+                    g, h, _ = np.transpose([unpacked(word, UNCOUNTED) for word in sums[len(wanted) * k + place, t]])
+                    assert_allclose(g, np.bincount(own, first[is_in[node]], 256), atol=0.15)
+                    assert_allclose(h, second * np.bincount(own, minlength=256), atol=0.02)
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_boosting_of_parts_is_as_good_as_that_of_scikit_learn(n_classes, monkeypatch):
+    monkeypatch.setattr(boosting_by_parts, "N_LEAVES", 15)
+    parts, (_, _, bins, y) = stored(8000, n_classes)
+    _, others, expected = drawn(4000, n_classes, seed=9)
+    target = boosted_target(like(parts, n_classes).prior, n_classes)
+    found = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, IS_CATEGORY, others, 0)
+    settings = {"max_iter": 12, "learning_rate": 0.25, "max_leaf_nodes": 15, "l2_regularization": 1.0}
+    peer = (HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor)(
+        **settings, categorical_features=IS_CATEGORY, early_stopping=False
+    ).fit(bins, y)
+    if n_classes:
+        assert log_loss(expected, found) < log_loss(expected, peer.predict_proba(others)) + 0.01
+    else:
+        of_peer = ((peer.predict(others) - expected) ** 2).mean()
+        assert ((found[:, 0] - expected) ** 2).mean() < 1.05 * of_peer
 
 
 def like_prior(y, n_classes):

@@ -11,6 +11,7 @@ table comes in, its parts are the same, and every part is a random sample of the
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ class RowPart(WithArrays):
     Attributes
     ----------
     points : ndarray of shape (n, n_directions), float32
-        Coordinates in a space in which near rows are alike.
+        Coordinates in a space in which near rows are alike. They may be given as a function that reads them.
     bins : ndarray of shape (n, n_columns), uint8
         Bins of numbers and codes of categories.
     y : ndarray of shape (n,)
@@ -45,9 +46,21 @@ class RowPart(WithArrays):
         What is kept from one call to the next in the process that has the part, and can be made again.
     """
 
-    def __init__(self, points: NDArray[np.float32], bins: NDArray[np.uint8], y: NDArray[Any]) -> None:
-        self.points, self.bins, self.y = points, bins, y
+    def __init__(
+        self,
+        points: NDArray[np.float32] | Callable[[], NDArray[np.float32]],
+        bins: NDArray[np.uint8],
+        y: NDArray[Any],
+    ) -> None:
+        self._points, self.bins, self.y = points, bins, y
         self.state: dict[str, Any] = {}
+
+    @property
+    def points(self) -> NDArray[np.float32]:
+        """Coordinates, read from disk when they are first asked for."""
+        if callable(self._points):
+            self._points = self._points()
+        return self._points
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _arrived, (self.points, self.bins, self.y)
@@ -83,8 +96,8 @@ class StoredPart:
     state: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> RowPart:
-        """Read the rows."""
-        part = RowPart(*(self.array(name) for name in ("points", "bins", "y")))
+        """Read the rows; their points when they are first asked for."""
+        part = RowPart(lambda: self.array("points"), self.array("bins"), self.array("y"))
         part.state = self.state
         return part
 

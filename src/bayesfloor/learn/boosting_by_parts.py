@@ -1,10 +1,13 @@
 """Gradient boosting of any number of rows, in parts.
 
-A tree is grown to the rows of one part, and its leaves get their values from all rows: sums of
-derivatives, which parts add up by themselves. Where a tree is cut matters little, and what its leaves say matters a
-lot. A round reads each part once::
+Trees are grown to histograms that are added up over some of the parts, and their leaves get values from all rows: sums
+of derivatives, which parts add up by themselves. A round::
 
-    one part in turn: grow trees ──▶ every part: leaf of each row, sums by leaf ──▶ here: values ──▶ next round
+    some parts in turn: histograms of new nodes ──▶ here: best splits      several times, until the trees have grown
+    every part: leaf of each row, sums by leaf  ──▶ here: values of leaves
+
+The node with the largest gain is split first (Shi 2007), and with it those whose gain is not much smaller: a tree of
+127 leaves takes some sixteen steps.
 
 The scores of the rows stay with their part. They follow from the trees, so that a part which was lost finds them again.
 """
@@ -18,28 +21,45 @@ from numpy.typing import NDArray
 from bayesfloor.data.row_parts import RowPart
 from bayesfloor.learn.boosting import RIDGE, shares_of
 from bayesfloor.learn.boosting_kernels import (
-    MOST_OF_WIDE,
+    MOST_BINS,
+    MOST_OF_CATEGORY,
+    UNCOUNTED,
+    best_column,
+    count_of,
+    total_of_left,
+)
+from bayesfloor.learn.boosting_part_kernels import (
+    add_up_rows,
     add_values,
-    arrays_of_tree,
     find_leaves,
-    grow_round,
+    put_in_order,
+    split_nodes,
     sum_by_leaf,
+    write_slopes,
 )
 from bayesfloor.learn.parts import PartPool
-from bayesfloor.runtime.arrays import Bools, Floats
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Trees of all classes together, and rounds, at the least and at the most.
 N_TREES, FEWEST_ROUNDS, MOST_ROUNDS = 450, 40, 150
 #: Rounds below which larger steps are taken, and the share of each step there and with more rounds.
 FEW_ROUNDS, LARGE_RATE, RATE = 100, 0.25, 0.15
-#: Leaves of a tree, and rows in each at the least among those that it is grown to.
+#: Leaves of a tree, and rows in each at the least.
 N_LEAVES, MIN_ROWS = 127, 20
 #: Most columns drawn for each tree.
 MOST_COLUMNS = 30
+#: Rows that trees are grown to, about, and rows times scores at the most.
+GROWN_ROWS, GROWN_SCORES = 2**21, 2**23
+#: Share of the largest gain from which nodes are split at the same time.
+AT_ONCE = 0.35
+#: Root mean squares of numbers above which a difference counts no more for where trees are split.
+CLIPPED = 6.0
 #: Rows of all trees together: with very many classes some parts are left out.
 ROWS_OF_TREES = 8_000_000_000
 
-#: Columns, bins to the left and children of the nodes of the trees of each round, and values: (n_rounds, n_scores, …).
+#: Columns, bins to the left and children of nodes: (n_scores, n_nodes).
+Nodes = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
+#: The same of each round, and values: (n_rounds, n_scores, n_nodes).
 Trees = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], Floats]
 
 
@@ -48,6 +68,33 @@ class BoostedTarget(NamedTuple):
 
     n_classes: int
     start: Floats
+
+
+class Round(NamedTuple):
+    """What parts are told of a round.
+
+    Attributes
+    ----------
+    mark : str
+        Names the training set.
+    trees : Trees
+        Those of the rounds before.
+    is_category : ndarray of shape (n_columns,)
+        Which columns of bins hold codes.
+    target : BoostedTarget
+        What is boosted.
+    unit : float
+        That of first derivatives of numbers.
+    seed : int
+        Seeds the rounding of derivatives.
+    """
+
+    mark: str
+    trees: Trees
+    is_category: Bools
+    target: BoostedTarget
+    unit: float
+    seed: int
 
 
 def boosted_target(prior: Floats, n_classes: int) -> BoostedTarget:
@@ -81,7 +128,7 @@ def boost_parts(
     tested : ndarray of shape (n_tested, n_columns), uint8
         Bins of the rows to predict.
     seed : int
-        Seeds the draws of rows and columns.
+        Seeds the draws of columns, and the rounding of derivatives.
 
     Returns
     -------
@@ -94,18 +141,25 @@ def boost_parts(
     numbers = _affordable(pool, numbers, n_rounds * n_scores)
     shape = n_rounds, n_scores, 2 * N_LEAVES
     trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
-    scores, nodes = np.tile(start, (len(tested), 1)), np.empty((len(tested), n_scores), np.uint8)
+    scores, leaves = np.tile(start, (len(tested), 1)), np.empty((len(tested), n_scores), np.uint8)
     mark = f"boosting {seed} {numbers[0]} {len(numbers)}"
+    turns = _turns(pool, numbers, n_scores)
+    mean_square, rng = 1.0, np.random.default_rng(seed)
     for number in range(n_rounds):
-        known = mark, tuple(each[:number] for each in trees), is_category, target
-        grown = pool.run(grow_on_part, [numbers[number % len(numbers)]], *known, seed + number)[0]
-        sums = pool.merged(sums_of_leaves, numbers, np.add, *known, grown)
-        for place, each in enumerate((*grown, -rate * sums[..., 0] / (sums[..., 1] + RIDGE))):
+        told = Round(
+            mark, tuple(each[:number] for each in trees), is_category, target, CLIPPED * mean_square**0.5, seed + number
+        )
+        grown = _grow(pool, turns[number % len(turns)], told, rng)
+        sums = pool.merged(sums_of_leaves, numbers, np.add, told, grown)
+        values = -rate * sums[..., 0] / (sums[..., 1] + RIDGE)
+        if not n_classes:  # the sum of squares after the step, from the sums before it
+            change = (2.0 * values * sums[..., 0] + values**2 * sums[..., 1]).sum() / sums[..., 1].sum()
+            mean_square = max(mean_square + change, 1e-12)
+        for place, each in enumerate((*grown, values)):
             trees[place][number] = each
-        find_leaves(tested, is_category, *grown, nodes)
-        add_values(nodes, trees[3][number], scores)
-    for part in pool.parts:
-        part.state.pop(mark, None)
+        find_leaves(tested, is_category, *grown, leaves)
+        add_values(leaves, values, scores)
+    pool.run(forget, numbers, mark)
     return shares_of(scores) if n_classes else scores
 
 
@@ -115,61 +169,188 @@ def _affordable(pool: PartPool, numbers: Sequence[int], n_trees: int) -> Sequenc
     return numbers[: max(1, int(np.searchsorted(n_rows, ROWS_OF_TREES // n_trees, side="right")))]
 
 
-def grow_on_part(
-    part: RowPart, mark: str, trees: Trees, is_category: Bools, target: BoostedTarget, seed: int
-) -> tuple[NDArray[Any], ...]:
-    """Grow the trees of the next round to the rows of one part, without values of leaves."""
-    scores, _ = _scores_after(part, mark, trees, is_category, target)
-    columns = np.ascontiguousarray(part.bins.T)
-    d, n = columns.shape
-    n_bins = 1 + columns.max(axis=1).astype(np.int64)
-    n_tried, n_seen = min(d, MOST_COLUMNS), min(n, MOST_OF_WIDE)
-    shape = len(target.start), 2 * N_LEAVES
+def _turns(pool: PartPool, numbers: Sequence[int], n_scores: int) -> list[list[int]]:
+    """Deal the parts out to turns, of about as many rows as trees are grown to."""
+    n_rows = sum(pool.parts[number].n_rows for number in numbers)
+    n_turns = min(len(numbers), -(-n_rows // min(GROWN_ROWS, GROWN_SCORES // n_scores)))
+    return [list(numbers[turn::n_turns]) for turn in range(n_turns)]
+
+
+class _Tree:
+    """A tree that grows: nodes that could be split, and what is added up of each.
+
+    A leaf has a place of its own among the sums. When it is split, the larger child takes the place, less what is added
+    up of the smaller one.
+    """
+
+    def __init__(self, features: Ints, is_category: Bools, nodes: Nodes) -> None:
+        self.features, self.is_category, (self.column, self.left, self.child) = features, is_category, nodes
+        self.n_bins = np.where(is_category, MOST_OF_CATEGORY, MOST_BINS)
+        self.sums = np.empty((N_LEAVES, len(features), MOST_BINS), np.int64)
+        self.totals = np.empty(N_LEAVES, np.int64)
+        self.n_leaves = 0
+        self.place_of: dict[int, int] = {}  # of the nodes that are leaves
+        self.splits: dict[int, tuple[float, int, int]] = {}  # gain, column and bins to the left, where there is a gain
+        self.split: list[int] = []  # nodes that were split last
+        self.wanted: list[int] = [0]  # one child of each
+
+    def take(self, sums: NDArray[np.int64], penalty: float) -> None:
+        """Take what was added up of the wanted nodes."""
+        for node, of_node in zip(self.wanted, sums, strict=True):
+            place = self.n_leaves
+            self.n_leaves += 1
+            self.sums[place], self.totals[place] = of_node, of_node[0].sum()
+            self.place_of[node] = place
+        for node in self.split:
+            first = int(self.child[node])
+            new, other = (first, first + 1) if first in self.place_of else (first + 1, first)
+            place = self.place_of.pop(node)
+            self.place_of[other] = place
+            self.sums[place] -= self.sums[self.place_of[new]]
+            self.totals[place] -= self.totals[self.place_of[new]]
+        fresh = [0] if not self.split else [int(self.child[node]) + side for node in self.split for side in (0, 1)]
+        columns = self.features, self.n_bins, self.is_category
+        for node in fresh:
+            place = self.place_of[node]
+            gain, column, left = best_column(
+                self.sums, place, self.totals[place], *columns, penalty, MIN_ROWS, UNCOUNTED
+            )
+            if column >= 0:
+                self.splits[node] = gain, column, left
+
+    def choose(self) -> None:
+        """Split the node with the largest gain, and those that gain not much less, as long as there may be leaves."""
+        ranked = sorted(self.splits, key=lambda node: (-self.splits[node][0], node))[: N_LEAVES - self.n_leaves]
+        largest = self.splits[ranked[0]][0] if ranked else 0.0
+        self.split, self.wanted = [], []
+        for node in ranked:
+            if self.splits[node][0] < AT_ONCE * largest:
+                break
+            _, column, left = self.splits.pop(node)
+            first = 2 * (self.n_leaves + len(self.split)) - 1
+            self.column[node], self.left[node], self.child[node] = column, left, first
+            self.split.append(node)
+            self.wanted.append(first if self._is_left_smaller(node) else first + 1)
+        if self.n_leaves + len(self.split) == N_LEAVES:
+            self.split, self.wanted = [], []  # what the last leaves could be split by is of no use
+
+    def _is_left_smaller(self, node: int) -> bool:
+        """Tell which child of a node has fewer rows, about."""
+        column, place = self.column[node], self.place_of[node]
+        cells = self.sums[place, np.searchsorted(self.features, column)]
+        of_left = total_of_left(cells, self.left[node], self.is_category[column])
+        return bool(2 * count_of(of_left, UNCOUNTED) < count_of(self.totals[place], UNCOUNTED))
+
+
+def _grow(pool: PartPool, numbers: Sequence[int], told: Round, rng: np.random.Generator) -> Nodes:
+    """Grow the trees of a round to some parts, and return their nodes."""
+    n_scores, d = len(told.target.start), len(told.is_category)
+    shape = n_scores, 2 * N_LEAVES
     nodes = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64)
-    work = arrays_of_tree(n_seen, n_tried, N_LEAVES, int(n_bins.max()))
-    y, state, features = part.y.astype(np.float64), np.array([seed], np.uint64), np.arange(d)
-    grow_round(
-        columns, n_bins, is_category, y, target.n_classes, RIDGE, MIN_ROWS, n_tried, n_seen, state, features, scores,
-        work, *nodes,
-    )  # fmt: skip
-    part.state[mark] = len(trees[0]), scores, None
+    penalty = RIDGE if told.target.n_classes else RIDGE / 4.0
+    trees = []
+    for k in range(n_scores):
+        features = np.sort(rng.permutation(d)[:MOST_COLUMNS])
+        trees.append(_Tree(features, told.is_category, (nodes[0][k], nodes[1][k], nodes[2][k])))
+    step = 0
+    while any(tree.wanted for tree in trees):
+        plan = [(tree.features, np.array(tree.split, np.int64), np.array(tree.wanted, np.int64)) for tree in trees]
+        sums = pool.merged(sums_of_bins, numbers, np.add, told, nodes, plan, step)
+        step += 1
+        first = 0
+        for tree in trees:
+            last = first + len(tree.wanted)
+            if tree.wanted:
+                tree.take(sums[first:last], penalty)
+                tree.choose()
+            first = last
     return nodes
 
 
-def sums_of_leaves(
-    part: RowPart,
-    mark: str,
-    trees: Trees,
-    is_category: Bools,
-    target: BoostedTarget,
-    grown: tuple[NDArray[Any], ...],
-) -> Floats:
-    """Return the derivatives in each leaf of the trees that were grown last."""
-    scores, nodes = _scores_after(part, mark, trees, is_category, target)
-    find_leaves(part.bins, is_category, *grown, nodes)
-    sums = np.zeros((*grown[0].shape, 2))
-    sum_by_leaf(nodes, part.y, target.n_classes, scores, sums)
-    part.state[mark] = len(trees[0]), scores, nodes
+def sums_of_bins(
+    part: RowPart, told: Round, nodes: Nodes, plan: list[tuple[Ints, Ints, Ints]], step: int
+) -> NDArray[np.int64]:
+    """Return what some nodes of the trees that grow add up to, in each bin of the columns drawn.
+
+    Parameters
+    ----------
+    part : RowPart
+        The rows.
+    told : Round
+        What all parts are told.
+    nodes : Nodes
+        Those of the trees.
+    plan : list of (ndarray, ndarray, ndarray)
+        Of each tree, the columns drawn, the nodes that were split since the last step, and those that are wanted.
+    step : int
+        Steps before this one.
+
+    Returns
+    -------
+    ndarray of shape (n_wanted, n_drawn, n_bins)
+        Sums of words, of one tree after the other.
+    """
+    state = part.state.pop(f"{told.mark} tree", None)
+    bins, slopes, order, start, stop = _placed(part, told, nodes) if state is None or state[0] != step else state[1]
+    sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
+    first, aside = 0, np.empty(len(bins), np.uint32)
+    for k, (features, split, wanted) in enumerate(plan):
+        rows = order[k], start[k], stop[k]
+        if state is not None and state[0] == step:
+            split_nodes(bins, told.is_category, split, *(each[k] for each in nodes), *rows, aside)
+        last = first + len(wanted)
+        add_up_rows(bins, slopes[k], features, wanted, *rows, sums[first:last])
+        first = last
+    part.state[f"{told.mark} tree"] = step + 1, (bins, slopes, order, start, stop)
     return sums
 
 
-def _scores_after(
-    part: RowPart, mark: str, trees: Trees, is_category: Bools, target: BoostedTarget
-) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+def _placed(part: RowPart, told: Round, nodes: Nodes) -> tuple[NDArray[Any], ...]:
+    """Return the bins and the derivatives of the rows, and the rows in the order of nodes that they are in."""
+    scores, leaves = _scores_after(part, told)
+    part.state[told.mark] = len(told.trees[0]), scores, None
+    n, n_scores = scores.shape
+    slopes, order = np.empty((n_scores, n), np.int64), np.empty((n_scores, n), np.uint32)
+    write_slopes(scores, part.y, told.target.n_classes, told.unit, np.array([told.seed], np.uint64), slopes)
+    find_leaves(part.bins, told.is_category, *nodes, leaves)
+    start, stop = np.empty((2, n_scores, nodes[0].shape[1]), np.int64)
+    for k in range(n_scores):
+        put_in_order(leaves[:, k], order[k], start[k], stop[k])
+    return part.bins, slopes, order, start, stop
+
+
+def sums_of_leaves(part: RowPart, told: Round, grown: Nodes) -> Floats:
+    """Return the derivatives in each leaf of the trees that were grown last."""
+    part.state.pop(f"{told.mark} tree", None)
+    scores, leaves = _scores_after(part, told)
+    find_leaves(part.bins, told.is_category, *grown, leaves)
+    sums = np.zeros((*grown[0].shape, 2))
+    sum_by_leaf(leaves, part.y, told.target.n_classes, scores, sums)
+    part.state[told.mark] = len(told.trees[0]), scores, leaves
+    return sums
+
+
+def _scores_after(part: RowPart, told: Round) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """Return the scores of the rows after some rounds, from those that the part has, and room for the leaves of rows.
 
     They are taken out of the state of the part: if this is broken off, they are computed anew.
     """
-    n_rounds = len(trees[0])
-    done, scores, nodes = part.state.pop(mark, (0, None, None))
+    n_rounds = len(told.trees[0])
+    done, scores, leaves = part.state.pop(told.mark, (0, None, None))
     if scores is None or done > n_rounds:
-        done, scores, nodes = 0, np.tile(target.start.astype(np.float32), (len(part), 1)), None
-    are_known = nodes is not None  # the leaves of the round `done`
-    if nodes is None:
-        nodes = np.empty(scores.shape, np.uint8)
+        done, scores, leaves = 0, np.tile(told.target.start.astype(np.float32), (len(part), 1)), None
+    are_known = leaves is not None  # those of the round `done`
+    if leaves is None:
+        leaves = np.empty(scores.shape, np.uint8)
     for number in range(done, n_rounds):
         if not are_known:
-            find_leaves(part.bins, is_category, *(each[number] for each in trees[:3]), nodes)
-        add_values(nodes, trees[3][number], scores)
+            find_leaves(part.bins, told.is_category, *(each[number] for each in told.trees[:3]), leaves)
+        add_values(leaves, told.trees[3][number], scores)
         are_known = False
-    return scores, nodes
+    return scores, leaves
+
+
+def forget(part: RowPart, mark: str) -> None:
+    """Let go of what a part kept for a training set."""
+    part.state.pop(mark, None)
+    part.state.pop(f"{mark} tree", None)

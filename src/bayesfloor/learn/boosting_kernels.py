@@ -3,10 +3,10 @@
 A split is a word of 64 bits. For a category, bin b goes to the left where bit b is set. For a number, bins from 1 up to
 the low byte of the word go to the left, and gaps, in bin 0, where the next bit is set.
 
-What a histogram adds up is a word as well. From the top: bits of the first derivative, rounded and signed, 22 bits of
-the second, and bits that count rows: 29 and 13, or 24 and 18 where more rows are added up. Then each is rounded to
-few units, up or down at random, so that sums are right in the mean. One addition takes the place of three, and sums are
-exact whatever their order.
+What a histogram adds up is a word as well. From the top: 29 bits of the first derivative, rounded and signed, 22 bits
+of the second, and 13 bits that count rows. Where more rows are added up, both derivatives have 32 bits, rounded up or
+down at random so that sums are right in the mean, and four times the second one stands for the rows: as it is at most
+1/4, there are at least so many. One addition takes the place of three, and sums are exact whatever their order.
 """
 
 import numpy as np
@@ -17,12 +17,10 @@ from bayesfloor.runtime.kernels import kernel
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
 MOST_BINS, MOST_OF_CATEGORY = 256, 64
 #: Bits that count rows, with few of them and with many, and most rows that histograms can add up in each case.
-COUNT_BITS, WIDE_BITS = 13, 18
-MOST_SEEN, MOST_OF_WIDE = 2**COUNT_BITS - 1, 2**WIDE_BITS - 1
+COUNT_BITS, UNCOUNTED = 13, 0
+MOST_SEEN, MOST_OF_UNCOUNTED = 2**COUNT_BITS - 1, 2**24 - 1
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
-#: Rows whose probabilities are computed at a time, and rows that go down a tree side by side.
-_AT_ONCE, _ABREAST = 1024, 16
 
 
 @kernel
@@ -88,11 +86,9 @@ def boost(
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
-            first_unit, second_unit = slopes_of(
-                scores, probability, y, weight, heaviest, n_classes, k, COUNT_BITS, state, slopes
-            )
+            first_unit, second_unit = slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes)
             penalty = ridge / second_unit
-            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, COUNT_BITS, work)
+            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, work)
             totals, node_of = work[4], work[7]
             for leaf in range(n_grown):
                 first, second, _ = unpacked(totals[leaf], COUNT_BITS)
@@ -108,21 +104,19 @@ def boost(
 
 
 @kernel
-def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, count_bits, state, slopes):
+def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes):
     """Write the derivatives of all rows as words; return the units that bound them by 1 and 1/4."""
     if n_classes > 0:
         label = 1 if scores.shape[1] == 1 else k
         for i in range(y.shape[0]):
             p, share = probability[i, k], weight[i] / heaviest
-            up = next_random(state) if count_bits == WIDE_BITS else 0.5
-            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p), count_bits, up)
+            slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p), COUNT_BITS, 0.5)
         return heaviest, heaviest
     first_unit, second_unit = 1e-300, 4.0 * heaviest
     for i in range(y.shape[0]):
         first_unit = max(first_unit, weight[i] * abs(scores[i, 0] - y[i]))
     for i in range(y.shape[0]):
-        up = next_random(state) if count_bits == WIDE_BITS else 0.5
-        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit, count_bits, up)
+        slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit, COUNT_BITS, 0.5)
     return first_unit, second_unit
 
 
@@ -133,101 +127,6 @@ def keep_tree(n_grown, work, column_of, left_of, child_of):
         column_of[node] = work[11][node]
         if work[11][node] >= 0:
             left_of[node], child_of[node] = work[12][node], work[13][node]
-
-
-@kernel
-def grow_round(
-    bins, n_bins, is_category, y, n_classes, ridge, min_rows, n_tried, n_seen, state, features, scores, work,
-    column_of, left_of, child_of,
-):  # fmt: skip
-    """Grow the trees of one round to some of the rows, without values of leaves; parameters are those of `boost`.
-
-    `work` is as from `arrays_of_tree`; nodes are written to arrays of shape (n_scores, 2 * n_leaves).
-    """
-    n, n_scores = y.shape[0], scores.shape[1]
-    probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
-    seen, weight = np.empty(n_seen, np.uint32), np.ones(n)
-    softmax_rows(scores, probability)
-    draw_rows(n, state, seen)
-    for k in range(n_scores):
-        draw_first(features, n_tried, state)
-        _, second_unit = slopes_of(scores, probability, y, weight, 1.0, n_classes, k, WIDE_BITS, state, slopes)
-        penalty = ridge / second_unit
-        n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, WIDE_BITS, work)
-        keep_tree(n_grown, work, column_of[k], left_of[k], child_of[k])
-
-
-@kernel
-def find_leaves(bins, is_category, column_of, left_of, child_of, nodes):
-    """Find the leaf that each row is in, in the trees of one round.
-
-    Parameters
-    ----------
-    bins : ndarray of shape (n, d) of uint8
-        The bins of each row, row by row.
-    is_category, column_of, left_of, child_of
-        As for `grow_round`.
-    nodes : ndarray of shape (n, n_scores) of uint8
-        The nodes of the leaves; written.
-    """
-    n, n_nodes = bins.shape[0], column_of.shape[1]
-    # a leaf is its own child, so that all rows can take as many steps; several rows do at a time
-    column, child = np.empty(n_nodes, np.uint64), np.empty(n_nodes, np.uint64)
-    to_left, depth_of = np.empty(4 * n_nodes, np.uint64), np.empty(n_nodes, np.int64)
-    at = np.empty(_ABREAST, np.uint64)
-    for k in range(column_of.shape[0]):
-        depth_of[0], depth = 0, 0
-        to_left[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
-        for node in range(n_nodes):
-            j, below = column_of[k, node], child_of[k, node]
-            if j < 0:
-                column[node], child[node] = 0, node
-                continue
-            column[node], child[node] = j, below
-            for b in range(MOST_OF_CATEGORY if is_category[j] else MOST_BINS):
-                if not goes_left(left_of[k, node], b, is_category[j]):
-                    to_left[4 * node + (b >> 6)] &= ~(np.uint64(1) << np.uint64(b & 63))
-            depth_of[below] = depth_of[below + 1] = depth_of[node] + 1
-            depth = max(depth, depth_of[node] + 1)
-        for start in range(0, n, _ABREAST):
-            stop = min(start + _ABREAST, n)
-            at[:] = np.uint64(0)
-            for _ in range(depth):
-                for p in range(np.uint64(stop - start)):
-                    node = at[p]
-                    own = np.uint64(bins[np.uint64(start) + p, column[node]])
-                    word = to_left[(node << np.uint64(2)) + (own >> np.uint64(6))]
-                    at[p] = child[node] + np.uint64(1) - ((word >> (own & np.uint64(63))) & np.uint64(1))
-            for p in range(stop - start):
-                nodes[start + p, k] = at[p]
-
-
-@kernel
-def add_values(nodes, value_of, scores):
-    """Add the values of leaves, an array of shape (n_scores, n_nodes), to the scores of the rows that are in them."""
-    for i in range(nodes.shape[0]):
-        for k in range(nodes.shape[1]):
-            scores[i, k] += value_of[k, nodes[i, k]]
-
-
-@kernel
-def sum_by_leaf(nodes, y, n_classes, scores, sums):
-    """Add up the first and second derivatives of the rows of each leaf, in an array of shape (n_scores, n_nodes, 2)."""
-    n, n_scores = scores.shape
-    p = np.empty((_AT_ONCE if n_classes > 0 else 0, n_scores))
-    for start in range(0, n, _AT_ONCE):
-        stop = min(start + _AT_ONCE, n)
-        softmax_rows(scores[start:stop], p[: stop - start])
-        for i in range(start, stop):
-            for k in range(n_scores):
-                node = nodes[i, k]
-                if n_classes > 0:
-                    share = p[i - start, k]
-                    sums[k, node, 0] += share - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
-                    sums[k, node, 1] += share * (1.0 - share)
-                else:
-                    sums[k, node, 0] += scores[i, 0] - y[i]
-                    sums[k, node, 1] += 1.0
 
 
 @kernel
@@ -252,7 +151,7 @@ def arrays_of_tree(n_seen, n_tried, n_leaves, most_bins):
 
 
 @kernel
-def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, count_bits, work):
+def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, work):
     """Grow a tree leaf by leaf, the best split of all leaves first, and return how many leaves it has.
 
     Parameters
@@ -265,8 +164,6 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
         The rows that the tree is grown to.
     slopes : ndarray of shape (n,)
         Derivatives of all training rows, as words.
-    count_bits : int
-        Bits of the words that count rows: `COUNT_BITS`, or `WIDE_BITS`.
     work : tuple of ndarray
         As from `arrays_of_tree`; the tree is written into it.
     """
@@ -278,7 +175,7 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
     totals[0] = total_of(order, 0, seen.shape[0], slopes, near)
     add_up(bins, n_bins, features, order, 0, seen.shape[0], near, sums, 0)
     gain[0], column[0], to_left[0] = best_column(
-        sums, 0, totals[0], features, n_bins, is_category, ridge, min_rows, count_bits
+        sums, 0, totals[0], features, n_bins, is_category, ridge, min_rows, COUNT_BITS
     )
     n_grown, n_nodes = 1, 1
     while n_grown < totals.shape[0]:
@@ -323,7 +220,7 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
                 sums[leaf, t, b] -= sums[new, t, b]
         for each in (leaf, new):
             gain[each], column[each], to_left[each] = best_column(
-                sums, each, totals[each], features, n_bins, is_category, ridge, min_rows, count_bits
+                sums, each, totals[each], features, n_bins, is_category, ridge, min_rows, COUNT_BITS
             )
     return n_grown
 
@@ -360,37 +257,47 @@ def add_kept_trees(bins, is_category, column_of, left_of, child_of, value_of, sc
 
 @kernel
 def first_units(count_bits):
-    """Return the units of first derivatives, which are at most 1: 2^15 or 2^5."""
-    return np.float64(1 << (41 - 2 * count_bits))
+    """Return the units of first derivatives, which are at most 1."""
+    return np.float64(1 << (7 if count_bits == UNCOUNTED else 15))
 
 
 @kernel
 def second_units(count_bits):
-    """Return the units of second derivatives, which are at most 1/4: 2^11 or 2^6."""
-    return np.float64(1 << (24 - count_bits))
+    """Return the units of second derivatives, which are at most 1/4."""
+    return np.float64(1 << (10 if count_bits == UNCOUNTED else 11))
+
+
+@kernel
+def places(count_bits):
+    """Return what reads a word: shift of the first derivative, masks of the second and of rows, shift of rows."""
+    if count_bits == UNCOUNTED:
+        return 32, 0xFFFFFFFF, 0xFFFFFFFF, 8
+    return count_bits + 22, 0x3FFFFF, (1 << count_bits) - 1, 0
 
 
 @kernel
 def packed(first, second, count_bits, up):
     """Write the derivatives of one row as a word; what is above a whole unit by 1 - `up` or more is rounded up."""
     units = int(second * second_units(count_bits) + up)
-    if count_bits == COUNT_BITS:
-        units = max(units, 1)
     first_in_units = np.int64(np.floor(first * first_units(count_bits) + up))
-    return (first_in_units << (count_bits + 22)) + (units << count_bits) + 1
+    if count_bits == UNCOUNTED:
+        return (first_in_units << 32) + units
+    return (first_in_units << (count_bits + 22)) + (max(units, 1) << count_bits) + 1
 
 
 @kernel
 def count_of(word, count_bits):
-    """Read how many rows are in a sum of words."""
-    return word & ((1 << count_bits) - 1)
+    """Read how many rows are in a sum of words, at the least."""
+    _, _, mask, shift = places(count_bits)
+    return (word & mask) >> shift
 
 
 @kernel
 def unpacked(word, count_bits):
     """Read a sum of words: first derivative, second derivative, rows."""
-    first = (word >> (count_bits + 22)) / first_units(count_bits)
-    return first, ((word >> count_bits) & 0x3FFFFF) / second_units(count_bits), count_of(word, count_bits)
+    of_first, mask, _, _ = places(count_bits)
+    first = (word >> of_first) / first_units(count_bits)
+    return first, ((word >> count_bits) & mask) / second_units(count_bits), count_of(word, count_bits)
 
 
 @kernel
@@ -401,6 +308,16 @@ def goes_left(word, b, is_category):
     if b == 0:
         return word >= np.uint64(MOST_BINS)
     return np.uint64(b) <= word & np.uint64(0xFF)
+
+
+@kernel
+def total_of_left(cells, word, is_category):
+    """Add up the bins that go to the left in a split."""
+    total = 0
+    for b in range(MOST_OF_CATEGORY if is_category else cells.shape[0]):
+        if goes_left(word, b, is_category):
+            total += cells[b]
+    return total
 
 
 @kernel
@@ -485,9 +402,11 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
 
     Derivatives stay in the units of the words, and so does the ridge penalty: powers of 2, which round nothing.
     """
-    second_unit, above_second, mask = second_units(count_bits), count_bits + 22, (1 << count_bits) - 1
+    second_unit = second_units(count_bits)
+    of_first, of_second, mask, of_rows = places(count_bits)
     ridge *= second_unit
-    g, h = np.float64(total >> above_second), np.float64((total >> count_bits) & 0x3FFFFF) + 2.0 * ridge
+    min_rows <<= of_rows
+    g, h = np.float64(total >> of_first), np.float64((total >> count_bits) & of_second) + 2.0 * ridge
     n = total & mask
     of_leaf = g * g / (h - ridge)
     best, cut, gaps = of_leaf, np.int64(0), 0
@@ -502,8 +421,8 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
                 continue
             if n - n_left < min_rows:
                 break
-            g_left = np.float64(sum_of_left >> above_second)
-            of_left = np.float64((sum_of_left >> count_bits) & 0x3FFFFF) + ridge
+            g_left = np.float64(sum_of_left >> of_first)
+            of_left = np.float64((sum_of_left >> count_bits) & of_second) + ridge
             of_right, g_right = h - of_left, g - g_left
             gain = g_left * g_left * of_right + g_right * g_right * of_left
             # a division for the best ones alone; an empty bin has the gain of the one before, up to rounding
@@ -523,7 +442,7 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
 def order_by_mean(cells, total, count_bits):
     """Put the bins of a category in the order of their mean gradient, in which the best split is a cut."""
     first, second, count = unpacked(total, count_bits)
-    share = _SMOOTHING / count
+    share = _SMOOTHING / max(count, 1)
     mean, order = np.empty(cells.shape[0]), np.empty(cells.shape[0], np.int64)
     for b in range(cells.shape[0]):
         g, h, _ = unpacked(cells[b], count_bits)

@@ -1,0 +1,169 @@
+"""Kernels: gradient boosting of rows that are in parts, of which each adds up its own.
+
+Words, splits and nodes are those of `bayesfloor.learn.boosting_kernels`; here bins lie row by row.
+"""
+
+import numpy as np
+
+from bayesfloor.learn.boosting_kernels import (
+    MOST_BINS,
+    MOST_OF_CATEGORY,
+    UNCOUNTED,
+    goes_left,
+    packed,
+    softmax_rows,
+)
+from bayesfloor.learn.decision_tree_kernels import next_random
+from bayesfloor.runtime.kernels import kernel
+
+#: Rows whose probabilities are computed at a time, and rows that go down a tree side by side.
+_AT_ONCE, _ABREAST = 1024, 16
+
+
+@kernel
+def write_slopes(scores, y, n_classes, unit, state, slopes):
+    """Write the derivatives of all rows as words, in an array of shape (n_scores, n).
+
+    `unit` is that of first derivatives of numbers: what is above it counts as much as it. Those of classes are at most
+    1. `state` is that of random draws.
+    """
+    n, n_scores = scores.shape
+    p = np.empty((_AT_ONCE if n_classes > 0 else 0, n_scores))
+    for start in range(0, n, _AT_ONCE):
+        stop = min(start + _AT_ONCE, n)
+        softmax_rows(scores[start:stop], p[: stop - start])
+        for i in range(start, stop):
+            for k in range(n_scores):
+                if n_classes > 0:
+                    share = p[i - start, k]
+                    first = share - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
+                    second = share * (1.0 - share)
+                else:
+                    first, second = min(1.0, max(-1.0, (scores[i, 0] - y[i]) / unit)), 0.25
+                slopes[k, i] = packed(first, second, UNCOUNTED, next_random(state))
+
+
+@kernel
+def put_in_order(nodes, order, start, stop):
+    """Put rows in the order of their nodes, each below `len(start)`, and write where those of each node lie."""
+    stop[:] = 0
+    for node in nodes:
+        stop[node] += 1
+    at = 0
+    for node in range(stop.shape[0]):
+        start[node] = at
+        at += stop[node]
+        stop[node] = start[node]
+    for row in range(nodes.shape[0]):
+        node = nodes[row]
+        order[stop[node]] = row
+        stop[node] += 1
+
+
+@kernel
+def split_nodes(bins, is_category, split, column_of, left_of, child_of, order, start, stop, aside):
+    """Put the rows of some nodes in the order of their children."""
+    to_left = np.empty(MOST_BINS, np.int64)
+    for node in split:
+        column = column_of[node]
+        for b in range(MOST_OF_CATEGORY if is_category[column] else MOST_BINS):
+            to_left[b] = goes_left(left_of[node], b, is_category[column])
+        middle, n_aside = start[node], 0
+        for p in range(start[node], stop[node]):  # without a branch that nobody can foresee
+            row = order[p]
+            is_left = to_left[bins[row, column]]
+            order[middle] = aside[n_aside] = row
+            middle += is_left
+            n_aside += 1 - is_left
+        for p in range(n_aside):
+            order[middle + p] = aside[p]
+        start[child_of[node]], stop[child_of[node]] = start[node], middle
+        start[child_of[node] + 1], stop[child_of[node] + 1] = middle, stop[node]
+
+
+@kernel
+def add_up_rows(bins, slopes, features, wanted, order, start, stop, sums):
+    """Add up the words of the rows of some nodes, in each bin of some columns: (n_wanted, n_features, n_bins)."""
+    sums[:] = 0
+    n_features = np.uint64(features.shape[0])
+    columns = features.astype(np.uint64)
+    for place in range(wanted.shape[0]):
+        of_node = sums[place]
+        for p in range(start[wanted[place]], stop[wanted[place]]):
+            row = np.uint64(order[p])
+            word = slopes[row]
+            for t in range(n_features):
+                of_node[t, bins[row, columns[t]]] += word
+
+
+@kernel
+def find_leaves(bins, is_category, column_of, left_of, child_of, nodes):
+    """Find the leaf that each row is in, in the trees of one round.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n, d) of uint8
+        The bins of each row, row by row.
+    is_category, column_of, left_of, child_of
+        Which columns hold codes, and the trees: column, bins to the left and first child of each node.
+    nodes : ndarray of shape (n, n_scores) of uint8
+        The nodes of the leaves; written.
+    """
+    n, n_nodes = bins.shape[0], column_of.shape[1]
+    # a leaf is its own child, so that all rows can take as many steps; several rows do at a time
+    column, child = np.empty(n_nodes, np.uint64), np.empty(n_nodes, np.uint64)
+    to_left, depth_of = np.empty(4 * n_nodes, np.uint64), np.empty(n_nodes, np.int64)
+    at = np.empty(_ABREAST, np.uint64)
+    for k in range(column_of.shape[0]):
+        depth_of[0], depth = 0, 0
+        to_left[:] = np.uint64(0xFFFFFFFFFFFFFFFF)
+        for node in range(n_nodes):
+            j, below = column_of[k, node], child_of[k, node]
+            if j < 0:
+                column[node], child[node] = 0, node
+                continue
+            column[node], child[node] = j, below
+            for b in range(MOST_OF_CATEGORY if is_category[j] else MOST_BINS):
+                if not goes_left(left_of[k, node], b, is_category[j]):
+                    to_left[4 * node + (b >> 6)] &= ~(np.uint64(1) << np.uint64(b & 63))
+            depth_of[below] = depth_of[below + 1] = depth_of[node] + 1
+            depth = max(depth, depth_of[node] + 1)
+        for start in range(0, n, _ABREAST):
+            stop = min(start + _ABREAST, n)
+            at[:] = np.uint64(0)
+            for _ in range(depth):
+                for p in range(np.uint64(stop - start)):
+                    node = at[p]
+                    own = np.uint64(bins[np.uint64(start) + p, column[node]])
+                    word = to_left[(node << np.uint64(2)) + (own >> np.uint64(6))]
+                    at[p] = child[node] + np.uint64(1) - ((word >> (own & np.uint64(63))) & np.uint64(1))
+            for p in range(stop - start):
+                nodes[start + p, k] = at[p]
+
+
+@kernel
+def add_values(nodes, value_of, scores):
+    """Add the values of leaves, an array of shape (n_scores, n_nodes), to the scores of the rows that are in them."""
+    for i in range(nodes.shape[0]):
+        for k in range(nodes.shape[1]):
+            scores[i, k] += value_of[k, nodes[i, k]]
+
+
+@kernel
+def sum_by_leaf(nodes, y, n_classes, scores, sums):
+    """Add up the first and second derivatives of the rows of each leaf, in an array of shape (n_scores, n_nodes, 2)."""
+    n, n_scores = scores.shape
+    p = np.empty((_AT_ONCE if n_classes > 0 else 0, n_scores))
+    for start in range(0, n, _AT_ONCE):
+        stop = min(start + _AT_ONCE, n)
+        softmax_rows(scores[start:stop], p[: stop - start])
+        for i in range(start, stop):
+            for k in range(n_scores):
+                node = nodes[i, k]
+                if n_classes > 0:
+                    share = p[i - start, k]
+                    sums[k, node, 0] += share - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
+                    sums[k, node, 1] += share * (1.0 - share)
+                else:
+                    sums[k, node, 0] += scores[i, 0] - y[i]
+                    sums[k, node, 1] += 1.0
