@@ -126,7 +126,8 @@ def test_what_needs_all_rows_together_is_left_to_memory(tmp_path, what):
     assert problem_on_disk(folder, y, task="classification", seed=0, n_jobs=1) is None
 
 
-def test_a_cluster_gives_the_same_answer(tmp_path, client):
+def test_a_cluster_gives_the_same_answer(tmp_path, client, monkeypatch):
+    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 3)
     frame, _ = frame_of(4000)
     folder = folder_of(frame.drop("amount"), tmp_path / "rows")
     here, there = learned_floor(folder, "label"), learned_floor(folder, "label", client=client)

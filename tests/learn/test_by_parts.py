@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from bayesfloor.data import row_parts
 from bayesfloor.data.row_parts import PartWriter, RowPart
 from bayesfloor.learn import boosting_by_parts
+from bayesfloor.learn.boosting import scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
 from bayesfloor.learn.boosting_kernels import UNCOUNTED, unpacked
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
@@ -51,6 +52,12 @@ def stored(n=2500, n_classes=2, n_batches=3, seed=0):
 
 
 IS_CATEGORY = np.array([False, False, False, True])
+
+
+def boosted(pool, target, bins):
+    trees = boost_parts(pool, range(len(pool.parts)), target, IS_CATEGORY, 0)
+    scores = scores_by(bins.T, IS_CATEGORY, target.start, *trees)
+    return shares_of(scores) if target.n_classes else scores
 
 
 def like(parts, n_classes):
@@ -162,7 +169,7 @@ def test_boosting_of_parts_is_as_good_as_that_of_scikit_learn(n_classes, monkeyp
     parts, (_, _, bins, y) = stored(8000, n_classes)
     _, others, expected = drawn(4000, n_classes, seed=9)
     target = boosted_target(like(parts, n_classes).prior, n_classes)
-    found = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, IS_CATEGORY, others, 0)
+    found = boosted(PartPool(parts, WorkerPool(1)), target, others)
     settings = {"max_iter": 12, "learning_rate": 0.25, "max_leaf_nodes": 15, "l2_regularization": 1.0}
     peer = (HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor)(
         **settings, categorical_features=IS_CATEGORY, early_stopping=False
@@ -183,7 +190,7 @@ def test_boosting_learns(n_classes):
     parts, _ = stored(n_classes=n_classes)
     _, bins, y = drawn(1000, n_classes, seed=9)
     target = boosted_target(like(parts, n_classes).prior, n_classes)
-    found = boost_parts(PartPool(parts, WorkerPool(1)), range(8), target, IS_CATEGORY, bins, 0)
+    found = boosted(PartPool(parts, WorkerPool(1)), target, bins)
     if n_classes:
         prior = np.tile(like(parts, n_classes).prior, (1000, 1))
         assert log_loss(y, found) < 0.95 * log_loss(y, prior)
@@ -195,7 +202,7 @@ def test_a_part_that_was_lost_finds_its_scores_again(monkeypatch):
     parts, _ = stored()
     _, bins, _ = drawn(50, 2, seed=9)
     target = boosted_target(like(parts, 2).prior, 2)
-    expected = boost_parts(PartPool(parts, WorkerPool(1)), range(8), target, IS_CATEGORY, bins, 0)
+    expected = boosted(PartPool(parts, WorkerPool(1)), target, bins)
     calls = []
 
     class Forgetful(PartPool):
@@ -207,10 +214,34 @@ def test_a_part_that_was_lost_finds_its_scores_again(monkeypatch):
             return super().run(work, numbers, *shared)
 
     folder = parts[0].state["folder"]  # keeps the files
-    found = boost_parts(Forgetful(parts, WorkerPool(1)), range(8), target, IS_CATEGORY, bins, 0)
+    found = boosted(Forgetful(parts, WorkerPool(1)), target, bins)
     assert len(calls) > 5
     assert_array_equal(found, expected)
     assert folder.folder.is_dir()
+
+
+def test_what_a_part_kept_of_another_round_is_not_used():
+    """Of a part on two workers one may have done the last steps, and not all steps before."""
+    parts, _ = stored()
+    _, bins, _ = drawn(50, 2, seed=9)
+    target = boosted_target(like(parts, 2).prior, 2)
+    expected = boosted(PartPool(parts, WorkerPool(1)), target, bins)
+    states = [[dict(part.state) for _ in range(2)] for part in parts]
+    calls = []
+
+    class OnTwoWorkers(PartPool):
+        def run(self, work, numbers, *shared):
+            calls.append(work)
+            worker = len(calls) // 7 % 2
+            for number in numbers:
+                self.parts[number].state.clear()
+                self.parts[number].state.update(states[number][worker])
+            found = super().run(work, numbers, *shared)
+            for number in numbers:
+                states[number][worker] = dict(self.parts[number].state)
+            return found
+
+    assert_array_equal(boosted(OnTwoWorkers(parts, WorkerPool(1)), target, bins), expected)
 
 
 def test_nearest_rows_of_parts_are_those_of_all_rows():
@@ -246,7 +277,8 @@ def test_predictions_are_the_same_for_any_number_of_threads(n_classes):
             assert_array_equal(first[name], second[name])
 
 
-def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client):
+def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client, monkeypatch):
+    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 3)
     parts, _ = stored()
     points, bins, y = drawn(60, 2, seed=5)
     tested, sets = RowPart(points, bins, y), [(0, 1, 2, 3), (1,)]
@@ -257,12 +289,12 @@ def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client):
     class Deadly(PartPool):
         def run(self, work, numbers, *shared):
             calls.append(work)
-            if len(calls) == 14:
+            if len(calls) == 30:
                 client.run(_die, workers=[next(iter(client.scheduler_info()["workers"]))], on_error="ignore")
             return super().run(work, numbers, *shared)
 
     found = predictions(Deadly(parts, WorkerPool(1), cluster), tested, like(parts, 2), sets)
-    assert len(calls) > 14
+    assert len(calls) > 30
     for own, other in zip(found, expected, strict=True):
         for name in LEARNERS:
             assert_array_equal(own[name], other[name])

@@ -151,11 +151,12 @@ def _learners() -> None:
 
 
 def _many_rows() -> None:
+    from bayesfloor.learn.boosting_by_parts import MANY_ROWS
     from bayesfloor.learn.linear_cost import linear_families_for
     from bayesfloor.learn.training_rows import Train
 
     X, y = _sample(3000, 4)
-    for learn in linear_families_for(X, None, len(X)).values():
+    for learn in linear_families_for(X, None, MANY_ROWS).values():
         learn(Train(X, y, 3), X[:10], 0)
 
 

@@ -68,6 +68,15 @@ class RowPart(WithArrays):
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
+    def read(self) -> "RowPart":
+        """Return the part, as if it were on disk."""
+        return self
+
 
 def _arrived(*arrays: NDArray[Any]) -> RowPart:
     """Put a part together that travelled: its arrays lie where the message has them, and cannot be written to."""

@@ -93,7 +93,7 @@ def boosting(train: Train, test: Floats, seed: int, *, pace: Pace = STEADY) -> d
         n_now = min(ROUNDS_AT_ONCE, n_rounds - first)
         now = [each[first : first + n_now] for each in kept]
         boost(*of_columns, *of_targets, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores, *now)
-    found = _scores_by(bins_by(others, cuts, is_category), is_category, start, *kept) if is_kept else scores[n:]
+    found = scores_by(bins_by(others, cuts, is_category), is_category, start, *kept) if is_kept else scores[n:]
     return {"boosting": train.within(shares_of(found) if train.n_classes else found, 0.0)}
 
 
@@ -104,7 +104,7 @@ def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[NDArray[An
 
 
 @of_rows
-def _scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees: NDArray[Any]) -> Floats:
+def scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees: NDArray[Any]) -> Floats:
     """Return what trees that were kept add up to."""
     if len(bins) != len(is_category):
         raise ValueError(f"trees of {len(is_category)} columns are given {len(bins)}")

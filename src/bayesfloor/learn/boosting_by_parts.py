@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.row_parts import RowPart
-from bayesfloor.learn.boosting import RIDGE, shares_of
+from bayesfloor.data.row_parts import PART_ROWS, RowPart
+from bayesfloor.learn.boosting import RIDGE, bins_by, columns_to_boost, cuts_of, scores_by, shares_of
 from bayesfloor.learn.boosting_kernels import (
     MOST_BINS,
     MOST_OF_CATEGORY,
@@ -38,8 +38,12 @@ from bayesfloor.learn.boosting_part_kernels import (
     write_slopes,
 )
 from bayesfloor.learn.parts import PartPool
+from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.threads import WorkerPool
 
+#: Name of the learner.
+NAME = "boosting of all rows"
 #: Trees of all classes together, and rounds, at the least and at the most.
 N_TREES, FEWEST_ROUNDS, MOST_ROUNDS = 450, 40, 150
 #: Rounds below which larger steps are taken, and the share of each step there and with more rounds.
@@ -54,6 +58,8 @@ GROWN_ROWS, GROWN_SCORES = 2**21, 2**23
 AT_ONCE = 0.35
 #: Root mean squares of numbers above which a difference counts no more for where trees are split.
 CLIPPED = 6.0
+#: Rows in memory from which all of them are boosted: of fewer, `bayesfloor.learn.boosting` makes as much.
+MANY_ROWS = 20_000
 #: Rows of all trees together: with very many classes some parts are left out.
 ROWS_OF_TREES = 8_000_000_000
 
@@ -110,10 +116,9 @@ def boost_parts(
     numbers: Sequence[int],
     target: BoostedTarget,
     is_category: Bools,
-    tested: NDArray[np.uint8],
     seed: int,
-) -> Floats:
-    """Return what boosting of some parts predicts for other rows.
+) -> Trees:
+    """Boost some parts, and return the trees.
 
     Parameters
     ----------
@@ -125,14 +130,12 @@ def boost_parts(
         As from `boosted_target`.
     is_category : ndarray of shape (n_columns,)
         Which columns of bins hold codes.
-    tested : ndarray of shape (n_tested, n_columns), uint8
-        Bins of the rows to predict.
     seed : int
         Seeds the draws of columns, and the rounding of derivatives.
 
     Returns
     -------
-    ndarray of shape (n_tested, n_classes), or (n_tested, 1) for numbers
+    Trees
     """
     n_classes, start = target
     n_scores = len(start)
@@ -141,7 +144,6 @@ def boost_parts(
     numbers = _affordable(pool, numbers, n_rounds * n_scores)
     shape = n_rounds, n_scores, 2 * N_LEAVES
     trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
-    scores, leaves = np.tile(start, (len(tested), 1)), np.empty((len(tested), n_scores), np.uint8)
     mark = f"boosting {seed} {numbers[0]} {len(numbers)}"
     turns = _turns(pool, numbers, n_scores)
     mean_square, rng = 1.0, np.random.default_rng(seed)
@@ -157,10 +159,24 @@ def boost_parts(
             mean_square = max(mean_square + change, 1e-12)
         for place, each in enumerate((*grown, values)):
             trees[place][number] = each
-        find_leaves(tested, is_category, *grown, leaves)
-        add_values(leaves, values, scores)
     pool.run(forget, numbers, mark)
-    return shares_of(scores) if n_classes else scores
+    return trees
+
+
+def boosting_of_parts(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return gradient boosting of many rows in memory: the same as of rows on disk."""
+    if not train.wants(NAME):
+        return {}
+    train = train.drawn_by_weight()
+    known, others, is_category = columns_to_boost(train, test)
+    cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(known.shape[1]))
+    bins, y = np.ascontiguousarray(bins_by(known, cuts, is_category).T), train.codes if train.n_classes else train.y
+    none = np.empty((len(y), 0), np.float32)
+    parts = [RowPart(none, bins[at : at + PART_ROWS], y[at : at + PART_ROWS]) for at in range(0, len(y), PART_ROWS)]
+    target = boosted_target(train.prior, train.n_classes)
+    trees = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, is_category, seed)
+    scores = scores_by(bins_by(others, cuts, is_category), is_category, target.start, *trees)
+    return {NAME: train.within(shares_of(scores) if train.n_classes else scores, 0.0)}
 
 
 def _affordable(pool: PartPool, numbers: Sequence[int], n_trees: int) -> Sequence[int]:
@@ -290,18 +306,20 @@ def sums_of_bins(
     ndarray of shape (n_wanted, n_drawn, n_bins)
         Sums of words, of one tree after the other.
     """
-    state = part.state.pop(f"{told.mark} tree", None)
-    bins, slopes, order, start, stop = _placed(part, told, nodes) if state is None or state[0] != step else state[1]
+    now = len(told.trees[0]), step
+    known, placed = part.state.pop(f"{told.mark} tree", (None, None))
+    is_known = known == now  # a part may be on several workers, of which one did the last steps
+    bins, slopes, order, start, stop = placed if is_known else _placed(part, told, nodes)
     sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
     first, aside = 0, np.empty(len(bins), np.uint32)
     for k, (features, split, wanted) in enumerate(plan):
         rows = order[k], start[k], stop[k]
-        if state is not None and state[0] == step:
+        if is_known:
             split_nodes(bins, told.is_category, split, *(each[k] for each in nodes), *rows, aside)
         last = first + len(wanted)
         add_up_rows(bins, slopes[k], features, wanted, *rows, sums[first:last])
         first = last
-    part.state[f"{told.mark} tree"] = step + 1, (bins, slopes, order, start, stop)
+    part.state[f"{told.mark} tree"] = (now[0], step + 1), (bins, slopes, order, start, stop)
     return sums
 
 

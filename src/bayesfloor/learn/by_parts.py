@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.row_parts import RowPart
-from bayesfloor.learn.boosting import MOST_LEVELS, bins_by, cuts_of
-from bayesfloor.learn.boosting_by_parts import boost_parts, boosted_target
+from bayesfloor.learn.boosting import MOST_LEVELS, bins_by, cuts_of, scores_by, shares_of
+from bayesfloor.learn.boosting_by_parts import NAME, boost_parts, boosted_target
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.linear_cost import LOCAL_ROWS, LOOKED_AT, grow_deep, near_names
 from bayesfloor.learn.nearest import LOCAL_SAMPLE, local_ridge, mean_of_nearest, nearest_rows
@@ -36,7 +36,7 @@ N_TREES = 32
 IMPORTANCE_ROWS, IMPORTANCE_TREES = 50_000, 10
 #: Names of the learners that are trained on all rows; others have a sample.
 MEANS, RIDGES = near_names("scaled")
-LEARNERS = ("boosting", "deep trees", *MEANS, *RIDGES)
+LEARNERS = (NAME, "deep trees", *MEANS, *RIDGES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,11 +162,12 @@ class PartLearners:
         if near:
             nearest = reduce(merged_nearest, map(self._nearest_of, quarters))
             found |= _near_predictions(nearest, self.pool.parts[0].read(), self.tested, self.like, near)
-        if "boosting" in wanted:
+        if NAME in wanted:
             target = boosted_target(self.like.prior, self.like.n_classes)
             numbers = self.numbers(quarters)
-            boosted = boost_parts(self.pool, numbers, target, self.is_category, self.tested.bins, self.seed)
-            found["boosting"] = self.like.within(boosted, 0.0)
+            trees = boost_parts(self.pool, numbers, target, self.is_category, self.seed)
+            scores = scores_by(self.tested.bins.T, self.is_category, target.start, *trees)
+            found[NAME] = self.like.within(shares_of(scores) if self.like.n_classes else scores, 0.0)
         return found
 
     def _trees_of(self, quarter: int) -> Floats:

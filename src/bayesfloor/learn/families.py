@@ -16,7 +16,7 @@ a probability for each class, or is a number::
     gradients                 ■      the same in a space scaled, or turned, by the gradients of what was learned before
     unit            ■         ■      kernels and neighbours where columns keep a unit that they share, as pixels do
     trees           ■         ■      extremely randomised trees; neighbours and kernels in a space scaled by importance
-    boosting        ■         ■      gradient boosting over histograms
+    boosting        ■         ■      gradient boosting over histograms; of numbers, of all rows too where they are many
     pairs           ■                the pairs of features that say more together than apart: tables, trees, kernels
     triples         ■                the same for triples: tables, trees
     nominal         ■                values as names: naive Bayes, logistic regression, trees of the shares in each
@@ -36,6 +36,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.learn.additive import additive, linear
 from bayesfloor.learn.boosting import boosting
+from bayesfloor.learn.boosting_by_parts import MANY_ROWS, NAME, boosting_of_parts
 from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian, logistic
 from bayesfloor.learn.interactions import pairs, triples
 from bayesfloor.learn.later import of_rows
@@ -85,6 +86,7 @@ NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
     "gradients": ("kernel ridge, scaled by gradients", "kernel ridge, turned by gradients"),
     "trees": ("trees", "deep trees", "15 neighbours, scaled", "kernel ridge, scaled", "trees of means"),
     "boosting": ("boosting",),
+    NAME: (NAME,),
     "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
 }
 
@@ -107,7 +109,7 @@ CLASS_FAMILIES: dict[str, Family] = {
 
 NUMBER_FAMILIES: dict[str, Family] = {
     family.__name__: family for family in (linear, additive, neighbours, kernels, gradients, trees, boosting, unit)
-}
+} | {NAME: boosting_of_parts}
 
 #: Families that see nothing in few rows where they see all in more: what they say of few is not held against them.
 SLOW_LEARNING = ("pairs", "triples", "nominal", "network")
@@ -138,11 +140,11 @@ def class_families_for(
 
 
 def number_families_for(
-    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None, n_rows: int = 0
 ) -> dict[str, Family]:
-    """Return the families of numbers that have something to say about rows; a unit has to be shared for one of them."""
-    has_unit = tabular is None and supervised is None and share_a_unit(X)
-    return {name: family for name, family in NUMBER_FAMILIES.items() if name != "unit" or has_unit}
+    """Return the families of numbers that have something to say about rows: a unit has to be shared, rows many."""
+    wanted = {"unit": tabular is None and supervised is None and share_a_unit(X), NAME: n_rows >= MANY_ROWS}
+    return {name: family for name, family in NUMBER_FAMILIES.items() if wanted.get(name, True)}
 
 
 def family_of(name: str, estimator: Any) -> Family:

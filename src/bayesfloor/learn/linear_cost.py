@@ -8,7 +8,7 @@ a random sample::
                 landmarks, where their importances scale features
     unit        neighbours, and kernel ridge regression of them, where columns keep a unit that they share, as pixels do
     landmarks   the landmark model of `LandmarkClassifier`
-    boosting    gradient boosting over histograms
+    boosting    gradient boosting over histograms, of a sample of the rows and of all of them
     network     a small network, where columns are 0 or 1
 """
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn.boosting import boosting
+from bayesfloor.learn.boosting_by_parts import MANY_ROWS, NAME, boosting_of_parts
 from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
 from bayesfloor.learn.discriminants import gaussian, logistic
 from bayesfloor.learn.families import CLASS_LEARNERS, Family
@@ -218,6 +219,7 @@ LINEAR_FAMILIES: dict[str, Family] = {
     "unit": unit,
     "landmarks": landmarks,
     "boosting": boosting,
+    NAME: boosting_of_parts,
     "network": network_of_sample,
 }
 
@@ -234,6 +236,7 @@ LINEAR_LEARNERS: dict[str, tuple[str, ...]] = {
     "unit": tuple(name for kind in near_names("one unit") for name in kind),
     "landmarks": ("landmark model",),
     "boosting": ("boosting",),
+    NAME: (NAME,),
     "network": ("network",),
 }
 
@@ -241,5 +244,6 @@ LINEAR_LEARNERS: dict[str, tuple[str, ...]] = {
 def linear_families_for(X: Floats, tabular: TabularView | None, n_rows: int) -> dict[str, Family]:
     """Return the families that have something to say about rows, whatever their labels; `n_rows` bounds their work."""
     wanted = {"unit": tabular is None and share_a_unit(X), "network": is_mostly_binary(X)}
+    wanted[NAME] = n_rows >= MANY_ROWS
     families = LINEAR_FAMILIES | {"deep trees": partial(deep_trees, n_rows=n_rows)}
     return {name: family for name, family in families.items() if wanted.get(name, True)}

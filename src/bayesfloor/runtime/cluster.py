@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 # Seconds without an answer, or without workers, after which the cluster is taken for gone.
 PATIENCE_S = 30.0
+# Seconds of the first pause in which results are waited for; each is twice as long as the one before.
+SHORTEST_PAUSE_S = 0.001
 # Seconds between two questions to the scheduler.
 ASK_EVERY_S = 2.0
 # Seconds for which the scheduler may not know a task that it was given; then the task is taken for lost.
@@ -191,7 +193,7 @@ class ClusterRun:
         """Have all jobs done and return the wanted results."""
         from distributed import CancelledError
 
-        done, total = 0, max(self.graph.amount, 1)
+        done, total, pause = 0, max(self.graph.amount, 1), SHORTEST_PAUSE_S
         try:
             self._hand_out(set(self.graph.data) | set(self.graph.jobs))
             while True:
@@ -221,7 +223,8 @@ class ClusterRun:
                     amounts = (job.amount for name, job in self.graph.jobs.items() if name in finished | self.used_up)
                     done = max(done, sum(amounts))  # what was lost is done again
                     report(done, total)
-                time.sleep(GLANCE_S / 2)
+                time.sleep(pause)
+                pause = min(2.0 * pause, GLANCE_S / 2)
         except BaseException:
             self._cancel()
             raise
@@ -368,8 +371,6 @@ class KeptRun(ClusterRun):
         self._sent = sent
 
     def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
-        if to_all:
-            return super()._scatter(data, suffix, to_all)
         gone = {
             name: value
             for name, value in data.items()

@@ -22,6 +22,7 @@ from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.splits import VIEWS, Split
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.floor.learned.training_sets import mean_and_spread, training_set
+from bayesfloor.learn.boosting_by_parts import NAME
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.linear_cost import LINEAR_LEARNERS
@@ -34,7 +35,7 @@ from bayesfloor.runtime.threads import WorkerPool
 #: The quarters in each training set: all, two halves, and one of each.
 SETS = ((0, (0, 1, 2, 3)), (1, (0, 1)), (1, (2, 3)), (2, (0,)), (2, (2,)))
 #: Families whose learners have parts in place of a sample.
-BY_PARTS = ("boosting",)
+BY_PARTS = (NAME,)
 #: The family of learners that are trained on parts.
 PARTS = "parts"
 

@@ -252,7 +252,7 @@ class NumberTarget:
 
     def default_families(self, predicted: Problem, n_rows: int, *, is_many: bool) -> dict[str, Family]:
         """Return the families that suit the rows to predict; each bounds its own work."""
-        return number_families_for(predicted.X, predicted.tabular, predicted.supervised)
+        return number_families_for(predicted.X, predicted.tabular, predicted.supervised, n_rows)
 
     def predictions(self, values: Floats, train: Train, problem: Problem, known: Ints) -> NDArray[np.float32]:
         """Return numbers in the unit of the target, held within its range."""
