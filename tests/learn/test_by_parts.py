@@ -227,12 +227,11 @@ def test_what_a_part_kept_of_another_round_is_not_used():
     target = boosted_target(like(parts, 2).prior, 2)
     expected = boosted(PartPool(parts, WorkerPool(1)), target, bins)
     states = [[dict(part.state) for _ in range(2)] for part in parts]
-    calls = []
+    rng = np.random.default_rng(0)
 
     class OnTwoWorkers(PartPool):
         def run(self, work, numbers, *shared):
-            calls.append(work)
-            worker = len(calls) // 7 % 2
+            worker = rng.integers(2)
             for number in numbers:
                 self.parts[number].state.clear()
                 self.parts[number].state.update(states[number][worker])
