@@ -21,6 +21,9 @@ levels, one of 500, and a date; three classes. What decides about the class goes
 normal noise of a twentieth of their deviation, and its label is drawn from what boosting, fitted to a part of the real
 rows, says of the jittered row. It has the columns and the marginal distributions of the real table, with the four
 areas and forty soils as two categories, and the labels of a known function of them.
+
+``covertype`` is the real table itself, in random order: 550 000 rows at the most, and the other 31 012 are fresh. Its
+floor is not known, and the probabilities of a row are 1 for its label.
 """
 
 import json
@@ -68,12 +71,15 @@ class LargeTable(Protocol):
 
 def part_of(table: LargeTable, number: int, n_rows: int = FILE_ROWS) -> Part:
     """Return the first rows of one file of a table."""
+    if isinstance(table, Covertype):
+        return table.part(number, n_rows)
     part = table.draw(FILE_ROWS, np.random.default_rng([zlib.crc32(table.name.encode()), number]))
     return part if n_rows == FILE_ROWS else Part(part.frame[:n_rows], part.shares[:n_rows])
 
 
 def fresh_parts(table: LargeTable, n_rows: int) -> Iterator[Part]:
     """Yield rows that are in no folder."""
+    n_rows = min(n_rows, table.n_fresh) if isinstance(table, Covertype) else n_rows
     for number, first in enumerate(range(0, n_rows, FILE_ROWS)):
         yield part_of(table, FRESH_FILE + number, min(FILE_ROWS, n_rows - first))
 
@@ -114,7 +120,8 @@ def write_folder(table: LargeTable, n_rows: int, folder: Path) -> dict[str, Any]
     error, log_loss = (sums / n_rows).tolist()
     n_bytes = sum(file.stat().st_size for file in folder.glob("*.parquet"))
     truth = {"table": table.name, "n_rows": n_rows, "n_files": len(firsts), "n_bytes": n_bytes}
-    truth |= {"error": error, "log_loss": log_loss}
+    if not isinstance(table, Covertype):
+        truth |= {"error": error, "log_loss": log_loss}
     about.write_text(json.dumps(truth) + "\n", encoding="utf-8")
     return truth
 
@@ -263,5 +270,42 @@ class CovertypeLike:
         return Part(pl.DataFrame(columns), shares)
 
 
+# --- covertype
+
+#: Rows that a folder may have.
+MOST_OF_COVERTYPE = 550_000
+
+
+class Covertype:
+    """The real table, in random order."""
+
+    name = "covertype"
+
+    def __init__(self) -> None:
+        arrays = stored_arrays("extra/covertype")
+        order = np.random.default_rng(0).permutation(len(arrays["y"]))
+        self.X, self.y = arrays["X"][order].astype(np.float32), arrays["y"][order].astype(np.int64)
+        self.names = [str(name) for name in arrays["feature_names"][:10]]
+        self.classes = tuple(f"cover{label}" for label in range(int(self.y.max()) + 1))
+        self.n_fresh = len(self.y) - MOST_OF_COVERTYPE
+
+    def draw(self, n_rows: int, rng: Rng) -> Part:
+        """Return rows that are in no folder."""
+        return self.part(FRESH_FILE, n_rows)
+
+    def part(self, number: int, n_rows: int) -> Part:
+        """Return the first rows of a file."""
+        first = MOST_OF_COVERTYPE if number == FRESH_FILE else number * FILE_ROWS
+        last = first + n_rows
+        if last > (len(self.y) if number == FRESH_FILE else MOST_OF_COVERTYPE):
+            raise ValueError(f"covertype has {MOST_OF_COVERTYPE} rows for folders and {self.n_fresh} others")
+        X, y = self.X[first:last], self.y[first:last]
+        columns: dict[str, Any] = {name: X[:, place] for place, name in enumerate(self.names)}
+        columns["area"] = _levels(X[:, 10:14].argmax(axis=1), [f"area{level}" for level in range(4)])
+        columns["soil"] = _levels(X[:, 14:].argmax(axis=1), [f"soil{level}" for level in range(40)])
+        columns[TARGET] = _levels(y, list(self.classes))
+        return Part(pl.DataFrame(columns), np.eye(len(self.classes))[y])
+
+
 #: Tables by name; what makes one may take a while.
-TABLES: dict[str, Callable[[], LargeTable]] = {"made": Made, "covertype-like": CovertypeLike}
+TABLES: dict[str, Callable[[], LargeTable]] = {"made": Made, "covertype-like": CovertypeLike, "covertype": Covertype}
