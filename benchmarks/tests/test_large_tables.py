@@ -78,6 +78,26 @@ def test_a_small_table_is_the_beginning_of_a_large_one(tmp_path, monkeypatch):
     assert not fresh.equals(large[:100])
 
 
+def test_rows_of_the_real_table_are_in_a_folder_or_fresh(monkeypatch):
+    n = 900
+    stored = {
+        "X": np.arange(n * 54.0).reshape(n, 54),
+        "y": np.arange(n) % 7,
+        "feature_names": np.arange(54).astype(str),
+    }
+    monkeypatch.setattr(large_table, "stored_arrays", lambda name: stored)
+    monkeypatch.setattr(large_table, "MOST_OF_COVERTYPE", 700)
+    monkeypatch.setattr(large_table, "FILE_ROWS", 400)
+    table = large_table.Covertype()
+    parts = [part_of(table, 0, 400), part_of(table, 1, 300), *large_table.fresh_parts(table, 10_000)]
+    rows = np.concatenate([part.frame["0"].to_numpy() / 54 for part in parts])
+    assert sorted(rows) == list(range(n))
+    labels = np.concatenate([part.frame[TARGET].to_list() for part in parts])
+    assert all(label == f"cover{int(row) % 7}" for label, row in zip(labels, rows, strict=True))
+    with pytest.raises(ValueError, match="700 rows"):
+        part_of(table, 1, 400)
+
+
 def test_memory_and_output_of_a_process():
     code = "import time; held = bytearray(150 * 2**20); time.sleep(0.6); print('done')"
     found = watched([sys.executable, "-c", code], every_s=0.05)

@@ -88,12 +88,24 @@ def add_up_rows(bins, slopes, features, wanted, order, start, stop, sums):
     n_features = np.uint64(features.shape[0])
     columns = features.astype(np.uint64)
     for place in range(wanted.shape[0]):
-        of_node = sums[place]
-        for p in range(start[wanted[place]], stop[wanted[place]]):
+        of_node, p, last = sums[place], start[wanted[place]], stop[wanted[place]]
+        while p + 3 < last:  # four rows at a time: while one is waited for, others are added
+            row, second = np.uint64(order[p]), np.uint64(order[p + 1])
+            third, fourth = np.uint64(order[p + 2]), np.uint64(order[p + 3])
+            word, of_second, of_third, of_fourth = slopes[row], slopes[second], slopes[third], slopes[fourth]
+            for t in range(n_features):
+                column = columns[t]
+                of_node[t, bins[row, column]] += word
+                of_node[t, bins[second, column]] += of_second
+                of_node[t, bins[third, column]] += of_third
+                of_node[t, bins[fourth, column]] += of_fourth
+            p += 4
+        while p < last:
             row = np.uint64(order[p])
             word = slopes[row]
             for t in range(n_features):
                 of_node[t, bins[row, columns[t]]] += word
+            p += 1
 
 
 @kernel
