@@ -19,6 +19,7 @@ those of the held-out half were looked at once that was decided.
 
 import pickle
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -150,11 +151,10 @@ def estimated(file: Path) -> dict[str, Any]:
 def write_table(records: list[dict[str, Any]]) -> None:
     """Write the page."""
     rows = []
-    for half in HALVES:
-        for task in ("classes", "numbers"):
-            own = [each for each in records if each["half"] == half and each["task"] == task]
-            if not own:
-                continue
+    for half, task, kind in product(HALVES, ("classes", "numbers"), ("random", "fine", "all")):
+        of_task = [each for each in records if each["half"] == half and each["task"] == task]
+        own = [each for each in of_task if kind in ("all", "fine" if each["problem"].startswith("fine") else "random")]
+        if own:
             truth = np.array([each["truth"] for each in own])
             cells = []
             for name in CURVES:
@@ -163,9 +163,9 @@ def write_table(records: list[dict[str, Any]]) -> None:
                 scores = interval_scores(truth, low, high)
                 figures = np.abs(middle - truth).mean(), (high - low).mean(), scores.mean()
                 cells.append([f"{figures[0]:.4f}", f"{covers.mean():.1%}", *(f"{each:.4f}" for each in figures[1:])])
-            rows.append([half, task, len(own), *(" → ".join(pair) for pair in zip(*cells, strict=True))])
+            rows.append([half, task, kind, len(own), *(" → ".join(pair) for pair in zip(*cells, strict=True))])
     about = (__doc__ or "").split("\n\n", 2)[2].strip()
-    head = ["half", "task", "problems", "mean abs. error", "covers", "width", "score"]
+    head = ["half", "task", "kind", "problems", "mean abs. error", "covers", "width", "score"]
     text = "Losses are errors of classes, and shares of the variance of numbers.\n"
     text += "Before → the largest three sizes by the curve over decades → all sizes by this curve."
     write_page("disk_curves", "# Curves of tables on disk", about, notes_of("disk_curves"), text, as_table(head, rows))
