@@ -61,7 +61,7 @@ def test_classes_of_a_folder(tmp_path):
         assert values.shape == sizes.shape
     assert curve.covariance.shape == (5, 5)
     assert curve.value[-1] > curve.value[0] + 0.02
-    assert floor.rows_needed(float(curve.value[3])).rows < sizes[2]
+    assert floor.rows_for(float(curve.value[3])).rows < sizes[2]
     assert all(len(each.auc_by_size) == 5 for each in floor.ranking)
 
 

@@ -152,8 +152,10 @@ def test_the_end_of_a_curve_over_decades(rate):
     found = decades_posterior(
         rows_with_means(means[kept], n), binomial(theta, n), DECADE_SIZES[kept], OF_TWO[kept], 0.5
     )
-    assert found.quantile(0.025) < theta < found.quantile(0.975)
-    assert abs(found.mean - theta) < 1.5 * excess
+    # slow rates are as likely as fast ones, so that the end is placed low rather than high
+    assert found.quantile(0.025) < theta < found.quantile(0.99)
+    assert theta - 2 * excess < found.mean < theta + 0.5 * excess
+    assert_allclose(found.fitted[:3], means[:3], atol=0.005)
 
 
 def test_a_curve_that_is_flat_over_decades_ends_where_it_is():
@@ -170,7 +172,8 @@ def test_another_law_of_small_sizes_does_not_mislead():
     fine = 0.06 * np.maximum(DECADE_SIZES, 1 / 64) ** -0.2
     coarse = 0.0005 * DECADE_SIZES**-0.8
     found = end_over_decades(theta + fine + coarse, theta)
-    assert found.quantile(0.025) < theta < found.mean < theta + 0.06
+    assert found.quantile(0.025) < theta < found.quantile(0.975)
+    assert_allclose(found.fitted[:3], (theta + fine + coarse)[:3], atol=0.005)
 
 
 def test_the_rate_is_that_of_the_largest_sizes():

@@ -205,7 +205,7 @@ def cross_fit_from_disk(
         own, train = sets[place], plan.splits[place].train
         if race is not None and own.view == 0 and own.size != len(VIEWS) - 1:
             raced[own.size][:] = race(fitted, own.size) | (~is_by_parts & (own.size < len(VIEWS)))
-        goes_on = {name for name, is_any in zip(names, raced[own.size].any(axis=0), strict=True) if is_any}
+        goes_on = {name for learner, name in enumerate(names) if raced[own.size][:, learner].any()}
         if own.quarters:
             found = of_quarters.predict(own.quarters, goes_on)
         else:
@@ -217,9 +217,9 @@ def cross_fit_from_disk(
         for learner, (family, name) in enumerate(known):
             if name in goes_on:
                 fitted.predicted[own.size][learner, own.view] = again[family][name]
-        for learner in np.flatnonzero(is_by_parts):
-            if names[learner] in goes_on:
-                values = _in_units(found[names[learner]], used, sample, stored.units, units)
+        for learner, name in enumerate(names):
+            if name in found:
+                values = _in_units(found[name], used, sample, stored.units, units)
                 fitted.predicted[own.size][learner, own.view] = target.predictions(values, like, used, sample)
         pool.advance(own.n_rows)
     return fitted

@@ -49,7 +49,7 @@ class LearnerRace:
 
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
-        if size >= len(VIEWS):  # of rows on disk, these come last, to show how the same stack began
+        if size >= len(VIEWS) and fitted.seen is None:  # of rows on disk, to show how the same stack began
             stacks = [self.fits.fit(fitted, larger) for larger in range(len(VIEWS))]
             return np.array([np.any([each[fold][0] > 0 for each in stacks], axis=0) for fold in range(fitted.n_folds)])
         smaller = 2 if size == 1 else 1  # those of all but two folds come after those of two
