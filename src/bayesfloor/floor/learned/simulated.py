@@ -27,8 +27,8 @@ LEAST = 1e-4
 #: Growth of the lead at which simulated problems begin to have a say in the estimate, and have half of it.
 BEGUN = (1.0, 1.1)
 #: Part of the lower one among two lower ends, of curve and simulated problems: half for classes. Ranges of numbers were
-#: too narrow on real columns, so that there the lower one counts for more; but half where a curve goes over decades.
-OF_LOWER = {"classes": 0.5, "numbers": 0.9, "decades": 0.5}
+#: too narrow on real columns, so that there the lower one counts for more.
+OF_LOWER = {"classes": 0.5, "numbers": 0.9}
 _LEVEL = 0.95
 
 
@@ -102,9 +102,9 @@ class Simulated(NamedTuple):
         return cls(min(max(mean, 0.0), 1.0), min(max(lower, 0.0), 1.0), upper)
 
     def averaged(
-        self, curve: str, estimate: float, interval: Range, signs: Signs, lead: Lead, confidence: float
+        self, task: str, estimate: float, interval: Range, signs: Signs, lead: Lead, confidence: float
     ) -> tuple[float, Range]:
-        """Average with the end of a curve, one of `OF_LOWER`; see `with_simulated`."""
+        """Average with the end of a curve; see `with_simulated`."""
         reached = max(signs.reached, LEAST * signs.baseline)
         wider = float(ndtri(0.5 + 0.5 * confidence) / ndtri(0.5 + 0.5 * _LEVEL))
         lower, upper = (reached * (self.mean + wider * (end - self.mean)) for end in (self.lower, self.upper))
@@ -112,7 +112,7 @@ class Simulated(NamedTuple):
         say = 0.5 * float(np.clip((lead.growth - begin) / (end - begin), 0.0, 1.0))
         estimate = say * reached * self.mean + (1.0 - say) * estimate
         lower, higher = sorted((interval[0], max(lower, 0.0)))
-        lower = OF_LOWER[curve] * lower + (1.0 - OF_LOWER[curve]) * higher
+        lower = OF_LOWER[task] * lower + (1.0 - OF_LOWER[task]) * higher
         upper = max(0.5 * (interval[1] + min(upper, signs.baseline)), signs.reached)
         return estimate, (min(lower, estimate), max(upper, estimate))
 
@@ -125,14 +125,7 @@ def _coefficients() -> dict[str, dict[str, Floats]]:
 
 
 def with_simulated(
-    task: str,
-    estimate: float,
-    interval: Range,
-    signs: Signs,
-    lead: Lead,
-    confidence: float,
-    *,
-    over_decades: bool = False,
+    task: str, estimate: float, interval: Range, signs: Signs, lead: Lead, confidence: float
 ) -> tuple[float, Range]:
     """Average the end of a curve with where floors lie on simulated problems.
 
@@ -150,8 +143,6 @@ def with_simulated(
         The lead over what needs no features.
     confidence : float
         Level of the interval.
-    over_decades : bool, default=False
-        Whether the curve goes over decades of training sizes.
 
     Returns
     -------
@@ -162,4 +153,4 @@ def with_simulated(
         return estimate, interval
     interval = min(interval[0], estimate), max(interval[1], estimate)
     found = Simulated.at(signs.values(lead.growth, interval[1]), _coefficients()[task])
-    return found.averaged("decades" if over_decades else task, estimate, interval, signs, lead, confidence)
+    return found.averaged(task, estimate, interval, signs, lead, confidence)

@@ -156,9 +156,7 @@ def summarise(
     if stack is not None and metric.name == "error":
         signs = losses.signs(sizes[0], reached.mean, residual_z, *stack)
         ends = max(lower, 0.0), upper
-        estimate, (lower, upper) = with_simulated(
-            "classes", estimate, ends, signs, lead, confidence, over_decades=losses.over_decades
-        )
+        estimate, (lower, upper) = with_simulated("classes", estimate, ends, signs, lead, confidence)
     if lower < FEW_ERRORS / losses.sampling.n_equivalent:
         lower = 0.0
     curve_low = min(lower, estimate)
@@ -316,8 +314,12 @@ class _Losses(RowLosses):
         averaged = np.concatenate([np.ones(len(self.middle)), self.n_views[1:]])
         variance, _, largest, n_rows, _ = known
         if self.over_decades:
-            curve = decades_posterior(all_points, variance, sizes, averaged, largest, n_rows)
-            return replace(curve, fitted=curve.fitted[: len(self.middle)]), curve
+            near = sizes >= sizes[N_COMPARED - 1]
+            curve, of_near = (
+                decades_posterior(all_points[:, used], variance, sizes[used], averaged[used], largest, n_rows)
+                for used in (sizes > 0.0, near)
+            )
+            return replace(curve, fitted=curve.fitted[: len(self.middle)]), of_near
         curve = curve_posterior(points, *known)
         return curve, split_posterior(all_points, variance, sizes, averaged, largest, n_rows, rates)
 

@@ -164,15 +164,19 @@ def summarise_numbers(
     points = _points(draws, kind, sizes[are_near], averaged[are_near], n_near, wider)
     over_decades = goes_over_decades(relative)
     if over_decades:
-        known = reached.error**2, sizes, averaged, 1.0, reached.n_rows
-        curve = decades_posterior(np.column_stack(ratios), *known)
+        curve, of_near = (
+            decades_posterior(np.column_stack(ratios)[:, own], reached.error**2, sizes[own], averaged[own], 1.0)
+            for own in (np.arange(len(sizes)), are_near)
+        )
     else:
         curve = end_of_curve(points, common=common, in_time=in_time)
     # equal rows tell the noise at the largest size alone; of all sizes together the covariance is nearly singular
     end = end_of_curve(points.of_largest(), common=common, in_time=in_time) if n_pairs else curve
-    slow = end if n_pairs or over_decades else end_of_curve(points, fall=SLOW, common=common, in_time=in_time)
+    slow = end
+    if not n_pairs:
+        slow = of_near if over_decades else end_of_curve(points, fall=SLOW, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
-    estimate = end.mean
+    estimate = 0.5 * (end.mean + slow.mean) if over_decades else end.mean
     lower = min(end.quantile(tail), slow.quantile(tail))
     upper = max(reached.interval(confidence)[1], end.quantile(1.0 - tail))
 
@@ -192,9 +196,7 @@ def summarise_numbers(
     by_size = np.array([float(loss.mean()) for loss in losses])
     if stack is not None:
         signs = Signs(float(tested.sizes[0]), stack[0], by_size[:N_COMPARED], reached.mean, 1.0, alike, stack[1])
-        estimate, (lower, upper) = with_simulated(
-            "numbers", estimate, (lower, upper), signs, lead, confidence, over_decades=over_decades
-        )
+        estimate, (lower, upper) = with_simulated("numbers", estimate, (lower, upper), signs, lead, confidence)
     misfit = DECADES_MISFIT if over_decades else MISFIT
     of_sizes = np.column_stack(ratios[: len(residuals)]), np.column_stack(absolutes)
     return NumberSummary(
