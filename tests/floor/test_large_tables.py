@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from bayesfloor import learned_floor, regression_floor
 from bayesfloor.data import row_parts
-from bayesfloor.floor.learned import large_tables
+from bayesfloor.floor.learned import from_disk, large_tables
 from bayesfloor.floor.learned.large_tables import problem_on_disk
 from bayesfloor.learn import boosting_by_parts, storing
 
@@ -18,6 +18,7 @@ def small_is_large(monkeypatch):
     monkeypatch.setattr(storing, "LEARNED_ROWS", 400)
     monkeypatch.setattr(row_parts, "PART_ROWS", 800)
     monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 20)
+    monkeypatch.setattr(from_disk, "FEWEST_ROWS", 80)
 
 
 def frame_of(n=6000, seed=0):
@@ -52,6 +53,16 @@ def test_classes_of_a_folder(tmp_path):
     sizes = floor.metrics["error"].curve.size
     assert sizes[0] > 5000
     assert sizes[0] / sizes[2] == pytest.approx(4, rel=0.1)
+    # smaller sizes down to a hundred rows, of which all figures are there
+    np.testing.assert_allclose(sizes[0] / sizes[3:], [16, 64], rtol=0.02)
+    curve = floor.metrics["error"].curve
+    for values in (curve.value, curve.expected, curve.middle, curve.fitted):
+        assert np.isfinite(values).all()
+        assert values.shape == sizes.shape
+    assert curve.covariance.shape == (5, 5)
+    assert curve.value[-1] > curve.value[0] + 0.02
+    assert floor.rows_for(float(curve.value[3])).rows < sizes[2]
+    assert all(len(each.auc_by_size) == 5 for each in floor.ranking)
 
 
 def test_numbers_of_a_text_file(tmp_path):
@@ -64,6 +75,9 @@ def test_numbers_of_a_text_file(tmp_path):
     assert floor.interval[0] <= truth <= floor.interval[1]
     assert floor.reached > truth - 0.1
     assert floor.predicted[~np.isnan(floor.predicted)].std() > 0.5
+    for metric in floor.metrics.values():
+        assert metric.curve.size.shape == metric.curve.value.shape == metric.curve.fitted.shape == (5,)
+    assert floor.metrics["r2"].curve.value[-1] < floor.reached - 0.05
 
 
 def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, monkeypatch):
@@ -97,6 +111,38 @@ def test_all_rows_but_the_tested_ones_are_in_one_part(tmp_path):
     x0 = frame["x0"].to_numpy()[stored.numbers[:n_tested]]
     place = list(problem.feature_names).index("x0")
     assert np.corrcoef(problem.X[:n_tested, place], x0)[0, 1] > 0.999
+
+
+def test_smaller_training_sets_are_the_first_rows_of_other_quarters(tmp_path):
+    frame, _ = frame_of()
+    folder = folder_of(frame.drop("amount"), tmp_path / "rows")
+    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+    sets = from_disk.sets_of(problem.stored)
+    assert [(own.size, own.view) for own in sets] == [
+        *[(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)],
+        *[(3, 0), (3, 1), (4, 0), (4, 1)],
+    ]
+    n_rows = sum(part.n_rows for part in problem.stored.parts)
+    assert [own.n_rows for own in sets[5:]] == [n_rows // 16] * 2 + [n_rows // 64] * 2
+    for own in sets[5:]:
+        quarter = problem.stored.parts[1 + 2 * own.view :: 4]
+        found, all_rows = (np.concatenate([part.read().points for part in parts]) for parts in (own.parts, quarter))
+        np.testing.assert_array_equal(found, all_rows[: own.n_rows])
+    # as many rows of the sample, and no row of both views
+    plan = from_disk.plan_from_disk(problem, 5)
+    for own, split in zip(sets, plan.splits, strict=True):
+        assert split.tests[0][1] == own.view
+        assert len(split.train) == (own.n_rows if own.size > 2 else len(problem.X) - len(problem.stored.tested))
+    for first, second in ((5, 6), (7, 8)):
+        assert not np.intersect1d(plan.splits[first].train, plan.splits[second].train).size
+
+
+def test_few_rows_have_no_smaller_training_sets(tmp_path, monkeypatch):
+    monkeypatch.setattr(from_disk, "FEWEST_ROWS", 2000)
+    frame, _ = frame_of(4000)
+    folder = folder_of(frame.drop("amount"), tmp_path / "rows")
+    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+    assert [own.size for own in from_disk.sets_of(problem.stored)] == [0, 1, 1, 2, 2]
 
 
 def test_rows_without_a_label_are_left_out(tmp_path):

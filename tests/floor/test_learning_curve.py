@@ -7,11 +7,16 @@ from scipy.stats import binomtest, norm
 
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.learning_curve import (
+    DECADES_EXCESS,
+    DECADES_RATES,
     EXCESS,
     RATES,
+    VARIANCE,
     _sum_of_normals,
     covariance_of,
     curve_posterior,
+    decades_posterior,
+    power_of,
     split_posterior,
 )
 from bayesfloor.floor.learned.metrics import of_error, one_hot
@@ -20,6 +25,9 @@ from bayesfloor.floor.learned.stack_errors import middle_error
 SIZES = np.array([1.0, 0.5, 0.25])
 #: Points of the second curve: sizes, and how many disjoint models are averaged.
 SPLIT_SIZES, AVERAGED = np.array([1.0, 0.5, 0.25, 0.5, 0.25]), np.array([1.0, 1.0, 1.0, 2.0, 4.0])
+#: Points of the curve over decades.
+DECADES = np.array([1, 1 / 2, 1 / 4, 1 / 16, 1 / 64, 1 / 256, 1 / 1024])
+DECADE_SIZES, OF_TWO = np.append(DECADES, DECADES[1:]), np.repeat([1.0, 2.0], [7, 6])
 
 
 def rows_with_means(means, n, seed=0, spread=0.2):
@@ -100,6 +108,77 @@ def test_more_rows_are_surer():
         found = curve_posterior(rows_with_means(0.1 + 0.01 / SIZES, n), binomial(0.11, n), SIZES, 0.5)
         widths.append(found.quantile(0.975) - found.quantile(0.025))
     assert widths[1] < widths[0]
+
+
+def end_over_decades(means, theta, n=10_000):
+    return decades_posterior(rows_with_means(means, n), binomial(theta, n), DECADE_SIZES, OF_TWO, 0.5)
+
+
+def test_posterior_over_decades_by_brute_force():
+    n = 400
+    sizes, averaged = DECADE_SIZES[[0, 2, 4, 9]], OF_TWO[[0, 2, 4, 9]]
+    means = 0.1 + 0.02 * sizes**-0.3 + 0.002 / (sizes * averaged)
+    values = rows_with_means(means, n)
+    found = decades_posterior(values, 0.0, sizes, averaged, 0.5)
+    off = 0.3 / n + 0.2 * (means - means.min() + 1e-3)
+    precision = np.linalg.inv(np.cov(values.T, bias=True) / n + np.diag(off**2))
+    # the same by drawing curves from their prior, and summing over a fine grid of ends
+    rng, n_drawn, means_of = np.random.default_rng(0), 40_000, np.array([DECADES_EXCESS, VARIANCE])
+    drawn = rng.exponential(means_of, (n_drawn, 2))
+    drawn[::2] = np.exp(rng.uniform(*np.log([1e-5, 1]), (n_drawn // 2, 2)))  # more of the small ones
+    prior = np.prod(np.exp(-drawn / means_of) / means_of, axis=1)
+    of_small = np.prod((drawn > 1e-5) * (drawn < 1) / drawn / np.log(1e5), axis=1)
+    weight = prior / (0.5 * prior + 0.5 * of_small)
+    c, v = drawn.T
+    b = np.exp(rng.uniform(*np.log(DECADES_RATES), n_drawn))
+    above = c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged)
+    theta = np.linspace(0, 0.5, 501)
+    marginal = np.zeros(501)
+    for place, end in enumerate(theta):
+        rest = means - end - above
+        marginal[place] = weight @ np.exp(-0.5 * ((rest @ precision) * rest).sum(axis=1))
+    marginal /= marginal.sum()
+    assert_allclose(found.mean, theta @ marginal, atol=0.006)
+    for level in (0.025, 0.5, 0.975):
+        assert_allclose(found.quantile(level), np.interp(level, np.cumsum(marginal), theta), atol=0.012)
+
+
+@pytest.mark.parametrize("rate", [0.15, 0.4, 0.9])
+def test_the_end_of_a_curve_over_decades(rate):
+    theta, excess = 0.15, 0.02
+    means = theta + excess * DECADE_SIZES**-rate
+    kept = means < 0.45
+    n = 10_000
+    found = decades_posterior(
+        rows_with_means(means[kept], n), binomial(theta, n), DECADE_SIZES[kept], OF_TWO[kept], 0.5
+    )
+    # slow rates are as likely as fast ones, so that the end is placed low rather than high
+    assert found.quantile(0.025) < theta < found.quantile(0.99)
+    assert theta - 2 * excess < found.mean < theta + 0.5 * excess
+    assert_allclose(found.fitted[:3], means[:3], atol=0.005)
+
+
+def test_a_curve_that_is_flat_over_decades_ends_where_it_is():
+    # the variance of a model must be able to vanish, though a thousandth of the rows would show it a thousandfold
+    found = end_over_decades(np.full(13, 0.3), 0.3)
+    assert_allclose(found.mean, 0.3, atol=0.02)
+    assert_allclose(found.fitted, 0.3, atol=0.01)
+    assert found.quantile(0.975) > 0.3
+
+
+def test_another_law_of_small_sizes_does_not_mislead():
+    # what is coarse is learnt within a 64th of the rows, and then what is fine, slowly
+    theta = 0.2
+    fine = 0.06 * np.maximum(DECADE_SIZES, 1 / 64) ** -0.2
+    coarse = 0.0005 * DECADE_SIZES**-0.8
+    found = end_over_decades(theta + fine + coarse, theta)
+    assert found.quantile(0.025) < theta < found.quantile(0.975)
+    assert_allclose(found.fitted[:3], (theta + fine + coarse)[:3], atol=0.005)
+
+
+def test_the_rate_is_that_of_the_largest_sizes():
+    excess = np.append(0.1 * np.array([1, 0.5, 0.25]) ** -0.5, [0.21, 0.22])
+    assert_allclose(power_of(excess, np.array([1, 0.5, 0.25, 1 / 16, 1 / 64])), 0.5)
 
 
 def test_hard_and_soft_errors():

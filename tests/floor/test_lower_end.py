@@ -7,7 +7,7 @@ from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.metrics import check_metrics
-from bayesfloor.floor.learned.rules import AS_FAST, fall_as_fast, growth_of_lead
+from bayesfloor.floor.learned.rules import AS_FAST, Lead, fall_as_fast, growth_of_lead
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, summarise
 from bayesfloor.tables.arguments import check_problem
@@ -123,3 +123,21 @@ def test_a_proportion_that_hardly_varies(n):
     reach = 1.96 * (0.06 * 0.94 / 1e10) ** 0.5
     assert low == pytest.approx(0.06 - reach, abs=1e-9)
     assert high == pytest.approx(0.06 + reach, abs=1e-9)
+
+
+def test_a_lead_is_judged_by_the_largest_three_sizes():
+    rng = np.random.default_rng(0)
+    losses = [(rng.random(1000) < error).astype(float) for error in (0.2, 0.24, 0.27, 0.33, 0.45)]
+    nothing = (rng.random(1000) < 0.5).astype(float)
+
+    def error_of(values):
+        return values.std() / len(values) ** 0.5
+
+    assert Lead.of(losses, nothing, error_of, in_time=False) == Lead.of(losses[:3], nothing, error_of, in_time=False)
+
+
+def test_a_curve_over_decades_is_not_drawn_to_0_for_a_lead_that_grows():
+    lead = Lead(0.2, 0.01, 1.0, growth=2.0)
+    assert lead.drawn_to_zero(0.1, GROWTH) == 0.0
+    assert lead.drawn_to_zero(0.1, GROWTH, over_decades=True) == 0.1
+    assert lead._replace(surely=0.9).drawn_to_zero(0.1, GROWTH, over_decades=True) == 0.0

@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 
 from bayesfloor.data import row_parts
-from bayesfloor.data.row_parts import PartWriter, RowPart
+from bayesfloor.data.row_parts import PartWriter, RowPart, first_rows
 from bayesfloor.learn import boosting_by_parts
 from bayesfloor.learn.boosting import scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
@@ -75,6 +75,16 @@ def test_parts_have_the_rows_in_the_order_of_keys_whatever_the_batches():
     assert_array_equal(np.concatenate([part.y for part in found]), y[order])
     for one, other in zip(found, stored(n_batches=7)[0], strict=True):
         assert_array_equal(one.points, other.read().points)
+
+
+@pytest.mark.parametrize("n_rows", [1, 100, 600, 2500])
+def test_the_first_rows_of_parts(n_rows):
+    parts, (keys, points, _, y) = stored(n_batches=1)
+    order = np.argsort(keys)[:n_rows]
+    found = [part.read() for part in first_rows(parts, n_rows)]
+    assert_array_equal(np.concatenate([part.points for part in found]), points[order])
+    assert_array_equal(np.concatenate([part.y for part in found]), y[order])
+    assert not any(part.state for part in found)  # what is kept of a part is of all its rows
 
 
 def test_the_files_are_removed_with_the_parts():

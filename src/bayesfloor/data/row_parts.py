@@ -11,8 +11,8 @@ table comes in, its parts are the same, and every part is a random sample of the
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ class StoredPart:
     def array(self, name: str) -> NDArray[Any]:
         """Read one array of all rows."""
         kind, width = self.kinds[name]
-        values = np.fromfile(self.path(name), kind)
+        values = np.fromfile(self.path(name), kind, count=self.n_rows * width)
         if len(values) != self.n_rows * width:
             raise OSError(f"{self.path(name)} has {len(values)} values in place of {self.n_rows * width}")
         return values if name in ("y", "keys") else values.reshape(self.n_rows, width)
@@ -121,6 +121,16 @@ class StoredPart:
     def path(self, name: str) -> Path:
         """Return the file of an array."""
         return self.file.with_name(f"{self.file.name}.{name}")
+
+
+def first_rows(parts: Sequence[StoredPart], n_rows: int) -> list[StoredPart]:
+    """Return parts that have the first rows of some parts: a random sample, since rows are in random order."""
+    found = []
+    for part in parts:
+        if n_rows > 0:
+            found.append(replace(part, n_rows=min(n_rows, part.n_rows), state={}))
+            n_rows -= part.n_rows
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -276,8 +276,9 @@ def fit_sample(
     seed: int,
     pool: WorkerPool,
     cluster: Cluster | None = None,
+    number: int = 0,
 ) -> "Found":
-    """Train some learners on the first training set alone.
+    """Train some learners on one training set.
 
     Parameters
     ----------
@@ -285,15 +286,17 @@ def fit_sample(
         As for `cross_fit`.
     wanted : collection of str
         The learners.
+    number : int, default=0
+        Which of the training sets.
 
     Returns
     -------
     dict of str to dict
         The predictions of the learners of each family.
     """
-    seeds = np.random.SeedSequence(seed).generate_state(1).tolist()
+    seeds = np.random.SeedSequence(seed).generate_state(len(plan.splits)).tolist()
     inputs = _FitInputs(problem, plan, target, seeds)
-    tasks = [(0, ((name, family),), frozenset(wanted)) for name, family in families.items()]
+    tasks = [(number, ((name, family),), frozenset(wanted)) for name, family in families.items()]
     found = run_fits(_fit_families, inputs, tasks, [0] * len(tasks), pool, cluster)
     return {family: of_family for of_task in found for family, of_family in of_task.items()}
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.counted_rows import classes_in_one_group, is_rare
+from bayesfloor.floor.learned.learning_curve import goes_over_decades
 from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, CurveSummary
@@ -124,7 +125,7 @@ def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
     curve, begins = summary.curve, "the error's range begins at 0"
     if summary.interval[0] > 0.0:
         begins = f"the error's range begins at {summary.interval[0]:.4f}, lower than the curve would have it"
-    if summary.growth > GROWTH[0]:
+    if summary.growth > GROWTH[0] and not goes_over_decades(curve.size):
         lead = summary.baseline - curve.value
         yield Finding(
             "BF039",

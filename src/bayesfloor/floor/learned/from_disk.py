@@ -5,21 +5,25 @@
     rows in memory      the tested rows, and a sample of the others: learners of few parameters are trained on it once
     parts, on disk      all rows but the tested ones, in four quarters: boosting, trees and nearest rows are trained on
                         all quarters, on two halves and on two of the quarters
+    their first rows    a 16th, a 64th … of all rows, from each of the two other quarters: learners that matter with
+                        more rows, and as many rows of the sample for those of few parameters
 
 What follows from the predictions is that of `bayesfloor.floor.learned.learning`.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.problem import Problem
+from bayesfloor.data.row_parts import QUARTERS, StoredPart, StoredRows, first_rows
 from bayesfloor.floor.learned.cross_fitting import CrossFit, Race, fit_sample
 from bayesfloor.floor.learned.row_plan import RowPlan
-from bayesfloor.floor.learned.splits import VIEWS, Split
+from bayesfloor.floor.learned.splits import VIEWS, Split, n_views_of
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.floor.learned.training_sets import mean_and_spread, training_set
 from bayesfloor.learn.boosting_by_parts import NAME
@@ -34,10 +38,61 @@ from bayesfloor.runtime.threads import WorkerPool
 
 #: The quarters in each training set: all, two halves, and one of each.
 SETS = ((0, (0, 1, 2, 3)), (1, (0, 1)), (1, (2, 3)), (2, (0,)), (2, (2,)))
+#: Quarters whose first rows are smaller training sets: those that are no training sets of their own. The sample is
+#: of the first quarter.
+BEGINNINGS = (1, 3)
+#: What each smaller size is a part of the one before, the smallest of them as a part of all rows, and its fewest rows.
+STEP, SMALLEST, FEWEST_ROWS = 4, 1024, 2000
+#: Rows of a smaller training set up to which no workers are asked: telling them takes longer than the work.
+HERE_ROWS = 2**20
 #: Families whose learners have parts in place of a sample.
 BY_PARTS = (NAME,)
 #: The family of learners that are trained on parts.
 PARTS = "parts"
+
+
+class DiskSet(NamedTuple):
+    """A training set of rows on disk.
+
+    Attributes
+    ----------
+    size : int
+        0 for the largest training sets, then 1, 2, …
+    view : int
+        The number of the training set among those of its size.
+    parts : list of StoredPart
+        Its rows.
+    quarters : tuple of int
+        Which quarters these are; empty for the first rows of one.
+    """
+
+    size: int
+    view: int
+    parts: list[StoredPart]
+    quarters: tuple[int, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return sum(part.n_rows for part in self.parts)
+
+
+def sets_of(stored: StoredRows) -> list[DiskSet]:
+    """List the training sets, the largest first."""
+    sets = [DiskSet(*each) for each in _large_sets(stored)]
+    n_rows, divisor = sets[0].n_rows, STEP ** len(VIEWS[1:])
+    size = len(VIEWS)
+    while divisor <= SMALLEST and n_rows // divisor >= FEWEST_ROWS:
+        for view, quarter in enumerate(BEGINNINGS):
+            sets.append(DiskSet(size, view, first_rows(stored.parts[quarter::QUARTERS], n_rows // divisor)))
+        size, divisor = size + 1, STEP * divisor
+    return sets
+
+
+def _large_sets(stored: StoredRows) -> Iterator[tuple[int, int, list[StoredPart], tuple[int, ...]]]:
+    for place, (size, quarters) in enumerate(SETS):
+        view = sum(each == size for each, _ in SETS[:place])
+        yield size, view, [part for n, part in enumerate(stored.parts) if n % QUARTERS in quarters], quarters
 
 
 def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...] = ()) -> RowPlan:
@@ -55,17 +110,18 @@ def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...]
     Returns
     -------
     RowPlan
-        Its training sets are the sample, which stands for all rows.
+        Its training sets are the sample, which stands for all rows, and parts of it for smaller numbers of them.
     """
     assert problem.stored is not None
     n_tested, everything = len(problem.stored.tested), np.arange(len(problem.X))
     tested, sample = everything[:n_tested], everything[n_tested:]
     strata = problem.codes[:n_tested]
-    views = {size: 0 for size, _ in SETS}
     splits = []
-    for size, _ in SETS:
-        splits.append(Split(size, sample, ((tested, views[size]),)))
-        views[size] += 1
+    for own in sets_of(problem.stored):
+        # rows of a sample in the order of the table: each second, third … of them is a sample as well
+        step = len(sample) // own.n_rows if own.size >= len(VIEWS) else 0
+        train = sample[own.view :: step][: own.n_rows] if step > 1 else sample
+        splits.append(Split(own.size, train, ((tested, own.view),)))
     return RowPlan(
         kept=problem.stored.numbers,
         rows=everything,
@@ -122,42 +178,63 @@ def cross_fit_from_disk(
     assert stored is not None
     sample = plan.splits[0].train
     like, _ = training_set(used, sample, plan.predicted[:1], is_many=target.takes_single)
-    learners = PartLearners(PartPool(stored.parts, pool, cluster), stored.tested, like, stored.is_category, seed)
-    of_sets = np.array([learners.n_rows(own) for _, own in SETS])
-    pool.expect(int(of_sets.sum()))
+    sets = sets_of(stored)
+    pool.expect(sum(own.n_rows for own in sets))
     own_families = {name: family for name, family in families.items() if name not in BY_PARTS}
     names_of = LINEAR_LEARNERS if target.takes_single else target.known.names
     wanted = {name for family in own_families for name in names_of[family]}.difference(LEARNERS)
-    of_sample = fit_sample(replace(used, stored=None), plan, target, own_families, wanted, seed, pool, cluster)
+    in_memory = replace(used, stored=None)
+    of_sample = fit_sample(in_memory, plan, target, own_families, wanted, seed, pool, cluster)
     known = [(family, name) for family in own_families for name in of_sample[family]]
-    n_views = [sum(size == each for each, _ in SETS) for size in range(len(VIEWS))]
-    shape = len(plan.predicted), *target.shape
     names = [*(name for _, name in known), *LEARNERS]
+    n_views = n_views_of(plan.splits)
+    shape = len(plan.predicted), *target.shape
+    raced = [np.ones((int(plan.folds.max()) + 1, len(names)), bool) for _ in n_views]
     fitted = CrossFit(
         names,
         [np.full((len(names), views, *shape), np.nan, np.float32) for views in n_views],
-        tuple(float(of_sets[[each == size for each, _ in SETS]].mean()) for size in range(len(VIEWS))),
+        tuple(float(np.mean([own.n_rows for own in sets if own.size == size])) for size in range(len(n_views))),
         plan.folds,
+        raced=raced,
         families=[*(family for family, _ in known), *(PARTS for _ in LEARNERS)],
     )
-    raced = [np.ones((fitted.n_folds, len(names)), bool) for _ in VIEWS]
-    fitted = replace(fitted, raced=raced)
-    own = range(len(known), len(names))
-    for place in reversed(range(len(SETS))):  # the smallest training sets first
-        size, quarters = SETS[place]
-        view = plan.splits[place].tests[0][1]
-        if race is not None and size < SETS[-1][0] and raced[size].all():
-            raced[size][:, own] = race(fitted, size)[:, own]
-        goes_on = {names[learner] for learner in own if raced[size][:, learner].any()}
-        found = learners.predict(quarters, goes_on)
+
+    def learners_of(parts: list[StoredPart]) -> PartLearners:
+        n_rows = sum(part.n_rows for part in parts)
+        some_pool = PartPool(parts, pool, cluster if n_rows > HERE_ROWS else None)
+        return PartLearners(some_pool, stored.tested, like, stored.is_category, seed)
+
+    whole = PartPool(stored.parts, pool, cluster)
+    of_quarters = PartLearners(whole, stored.tested, like, stored.is_category, seed)
+    is_by_parts = np.isin(names, LEARNERS)
+    for place in _in_order_of_training(sets):
+        own, train = sets[place], plan.splits[place].train
+        if race is not None and own.view == 0 and own.size != len(VIEWS) - 1:
+            raced[own.size][:] = race(fitted, own.size) | (~is_by_parts & (own.size < len(VIEWS)))
+        goes_on = {name for learner, name in enumerate(names) if raced[own.size][:, learner].any()}
+        if own.quarters:
+            found = of_quarters.predict(own.quarters, goes_on)
+        else:
+            found = learners_of(own.parts).predict(range(min(QUARTERS, len(own.parts))), goes_on)
+        again = of_sample
+        if len(train) < len(sample):
+            some = {family: own_families[family] for family, name in known if name in goes_on}
+            again = fit_sample(in_memory, plan, target, some, goes_on, seed, pool, cluster, place)
         for learner, (family, name) in enumerate(known):
-            fitted.predicted[size][learner, view] = of_sample[family][name]
-        for learner in own:
-            if names[learner] in goes_on:
-                values = _in_units(found[names[learner]], used, sample, stored.units, units)
-                fitted.predicted[size][learner, view] = target.predictions(values, like, used, sample)
-        pool.advance(int(of_sets[place]))
+            if name in goes_on:
+                fitted.predicted[own.size][learner, own.view] = again[family][name]
+        for learner, name in enumerate(names):
+            if name in found:
+                values = _in_units(found[name], used, sample, stored.units, units)
+                fitted.predicted[own.size][learner, own.view] = target.predictions(values, like, used, sample)
+        pool.advance(own.n_rows)
     return fitted
+
+
+def _in_order_of_training(sets: list[DiskSet]) -> list[int]:
+    """Return the training sets in the order in which learners race: from quarters to all rows, then smaller ones."""
+    is_small = [own.size >= len(VIEWS) for own in sets]
+    return sorted(range(len(sets)), key=lambda place: (is_small[place], -sets[place].size, sets[place].view))
 
 
 def _in_units(

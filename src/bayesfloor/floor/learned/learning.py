@@ -25,7 +25,7 @@ from bayesfloor.floor.learned.from_disk import PARTS, cross_fit_from_disk, plan_
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.row_plan import Planned, RowPlan, as_planned, plan_rows, split_again
 from bayesfloor.floor.learned.simulated import shares_of_kinds
-from bayesfloor.floor.learned.splits import VIEWS
+from bayesfloor.floor.learned.splits import n_views_of
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
 from bayesfloor.learn.families import SLOW_LEARNING, Family, family_of
@@ -164,7 +164,7 @@ def learn(
 
     families = check_learners(learners, target.known, default_families)
     n_learners = sum(len(target.known.names.get(name, ("",))) for name in families)
-    n_numbers = n_learners * sum(VIEWS) * len(plan.predicted) * int(np.prod(target.shape))
+    n_numbers = n_learners * sum(n_views_of(plan.splits)) * len(plan.predicted) * int(np.prod(target.shape))
     check_memory(4 * n_numbers, f"the predictions of {len(plan.predicted)} rows")
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)

@@ -1,12 +1,15 @@
 """Where does a learning curve end? The floor as the limit of errors at a few training sizes.
 
-Three curves, with the training size m as a multiple of the largest one:
+Four curves, with the training size m as a multiple of the largest one:
 
 (a) error(m) = θ + c m^-b
 (b) error(m, r) = θ + c m^-b + v / (m r), where r models trained on disjoint rows are averaged: that divides their
     variance by r and leaves their bias, which tells the two apart.
 (c) error(m) = θ + c m^-b + s m^a, where m is how far back in time the training rows go: those of long ago mislead where
     classes have moved since.
+(d) curve (b) over decades of training sizes, of tables on disk. Learners see structure of one scale after the other, so
+    that slopes of small sizes tell little of what is left, and errors of large tables fall slowly: half of the problems
+    of benchmarks/truth/disk_curves.py have more than four times as much left as the last fourfold of the rows took off.
 
 Given all but θ the errors are linear in θ, so its posterior is a mixture of truncated normal distributions, one for
 each point of a grid over the rest.
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from bayesfloor.floor.learned.rules import N_COMPARED
 from bayesfloor.runtime.arrays import Floats, Range
 
 #: Prior mean of c in curve (a): the excess over the floor at the largest size.
@@ -36,6 +40,12 @@ RATES = (0.3, 1.6)
 SLOW_RATES = (0.2, 1.6)
 #: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors.
 MISFIT = 0.1
+#: Lowest and highest rate of curve (d), all octaves as likely, and its misfit.
+DECADES_RATES, DECADES_MISFIT = (0.05, 1.6), 0.2
+#: Prior mean of c in curve (d); v is as in curve (b).
+DECADES_EXCESS = 0.1
+#: Grid points for b, c and v in curve (d), and the smallest c and v: v / m has to be small at a thousandth of the rows.
+_N_DECADES, _LEAST_OF_DECADES = (12, 24, 14), (1e-4, 1e-5)
 #: Grid points for c in curve (a); curve (b) has half as many for c and for v.
 _N_LEVELS = 60
 #: Grid points for b in curve (a); curve (b) has half as many.
@@ -142,6 +152,38 @@ def drift_posterior(
     return _posterior(values, variance, above, largest, n_rows)
 
 
+def goes_over_decades(sizes: Floats) -> bool:
+    """Tell whether there are training sizes below a quarter of the largest."""
+    return len(sizes) > N_COMPARED
+
+
+def decades_posterior(
+    values: Floats,
+    variance: float,
+    sizes: Floats,
+    averaged: Floats,
+    largest: float,
+    n_rows: float | None = None,
+) -> Posterior:
+    """Fit curve (d), which takes what curve (b) does."""
+    n_rates, n_excess, n_variances = _N_DECADES
+    c, of_c = _exponential_octaves(DECADES_EXCESS, _LEAST_OF_DECADES[0], n_excess)
+    v, of_v = _exponential_octaves(VARIANCE, _LEAST_OF_DECADES[1], n_variances)
+    b = np.geomspace(*DECADES_RATES, n_rates)
+    log_prior = np.add.outer(np.add.outer(of_c, of_v), np.zeros(n_rates)).ravel()
+    c, v, b = (grid.ravel() for grid in np.meshgrid(c, v, b, indexing="ij"))
+    above = c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged)
+    covariance = covariance_of(values, variance, n_rows, DECADES_MISFIT)
+    return mixed_posterior(values.mean(axis=0), covariance, above, largest, np.ones(values.shape[1]), log_prior)
+
+
+def _exponential_octaves(mean: float, least: float, n: int) -> tuple[Floats, Floats]:
+    """Return 0 and points at equal ratios, up to ten means, and logarithms of their exponential prior."""
+    points = np.geomspace(least, 10.0 * mean, n)
+    log_prior = np.log(points) - points / mean
+    return np.append(0.0, points), np.append(log_prior[0], log_prior)
+
+
 def _exponential_nodes(mean: float, n: int) -> Floats:
     """Return points of equal probability of an exponential distribution."""
     return -mean * np.log1p(-(np.arange(n) + 0.5) / n)
@@ -240,7 +282,7 @@ def _log_mass(left: Floats, right: Floats) -> Floats:
     return upper + np.log1p(-np.exp(np.minimum(lower - upper, -1e-15)))
 
 
-def covariance_of(values: Floats, variance: float, n_rows: float | None = None) -> Floats:
+def covariance_of(values: Floats, variance: float, n_rows: float | None = None, misfit: float = MISFIT) -> Floats:
     """Return the covariance of the mean errors, which are of the same rows, and of the curve's own misfit.
 
     The part that the points have in common is at least `variance`: what a model expects of itself follows the labels
@@ -250,12 +292,16 @@ def covariance_of(values: Floats, variance: float, n_rows: float | None = None) 
     means = values.mean(axis=0)
     covariance = np.cov(values.T, bias=True).reshape(n_points, n_points) / n
     covariance += max(variance - covariance[0, 0], 0.0)
-    off = 0.3 / n + MISFIT * (means - means.min() + 1e-3)
+    off = 0.3 / n + misfit * (means - means.min() + 1e-3)
     return covariance + np.diag(off**2)
 
 
 def power_of(excess: Floats, relative: Floats) -> float:
-    """Return the power of the size through both ends of a curve: a mean of power laws is no power law."""
+    """Return the power of the size through both ends of a curve, of its largest sizes where it goes over decades.
+
+    A mean of power laws is no power law.
+    """
+    excess, relative = excess[:N_COMPARED], relative[:N_COMPARED]
     if not 0.0 < excess[0] < excess[-1]:
         return 1.0  # there is next to nothing to fall
     return float(np.log(excess[-1] / excess[0]) / -np.log(relative[-1]))

@@ -22,6 +22,7 @@ import numpy as np
 
 from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.efforts import Effort
+from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import StackFits
 from bayesfloor.runtime.arrays import Bools
 
@@ -48,6 +49,9 @@ class LearnerRace:
 
     def __call__(self, fitted: CrossFit, size: int) -> Bools:
         """Return the learners that are trained for the stack of each fold: an array of shape (n_folds, n_learners)."""
+        if size >= len(VIEWS) and fitted.seen is None:  # of rows on disk, to show how the same stack began
+            stacks = [self.fits.fit(fitted, larger) for larger in range(len(VIEWS))]
+            return np.array([np.any([each[fold][0] > 0 for each in stacks], axis=0) for fold in range(fitted.n_folds)])
         smaller = 2 if size == 1 else 1  # those of all but two folds come after those of two
         folds = [fold for fold in range(fitted.n_folds) if len(fitted.outside(fold))]
         goes_on = np.zeros((fitted.n_folds, len(fitted.names)), bool)

@@ -21,6 +21,8 @@ SURE = 2.0
 #: Share of one doubling's fall of the error that the next must keep for it to be as fast as before, and the standard
 #: errors that the fall must have for it to be a fall at all.
 AS_FAST, SURELY_FALLS = 0.85, 3.0
+#: Training sizes by which a lead is judged: all rows, a half and a quarter. Tables on disk have smaller ones as well.
+N_COMPARED = 3
 
 
 class Lead(NamedTuple):
@@ -56,6 +58,7 @@ class Lead(NamedTuple):
         in_time: bool,
     ) -> "Lead":
         """Compare what rows lose at each training size, the largest first, with what they lose without features."""
+        losses = losses[:N_COMPARED]
         gain = of_baseline - losses[0]
         mean, error = float(gain.mean()), standard_error(gain)
         surely = float(np.clip(mean / (SURE * error), 0.0, 1.0))
@@ -68,8 +71,13 @@ class Lead(NamedTuple):
         """Return 0 where the lead has few standard errors, 1 where it has many."""
         return float(np.clip((self.mean / self.error - few) / (many - few), 0.0, 1.0))
 
-    def drawn_to_zero(self, lower: float, growth: Range) -> float:
-        """Draw the lower end to 0 where nothing surely beats the baseline, or the lead has only begun to grow."""
+    def drawn_to_zero(self, lower: float, growth: Range, *, over_decades: bool = False) -> float:
+        """Draw the lower end to 0 where nothing surely beats the baseline, or the lead has only begun to grow.
+
+        A curve over decades shows by itself how the lead goes on to grow.
+        """
+        if over_decades and self.surely == 1.0:
+            return lower
         begin, end = growth
         return lower * (float(np.clip((end - self.growth) / (end - begin), 0.0, 1.0)) if self.surely == 1.0 else 0.0)
 

@@ -260,12 +260,13 @@ def unseen(
     views, rows : ndarray of shape (n_predictions,)
         The view and the row of each prediction.
     """
+    if seen is None:
+        views, places = np.nonzero(np.ones((n_views[size], len(rows)), bool))
+        return size, views, rows[places]
     smaller = range(size, len(VIEWS))
     nested = [NESTED] if size == 0 and len(n_views) > NESTED else []
     for each in (*smaller[:1], *nested, *smaller[1:]):
-        is_clean = np.ones((n_views[each], len(rows)), bool)
-        if seen is not None:
-            is_clean = ~seen[each][:, folds[rows], fold]
+        is_clean = ~seen[each][:, folds[rows], fold]
         if is_clean.any(axis=0).all():
             views, places = np.nonzero(is_clean)
             return each, views, rows[places]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.floor.learned.cross_fitting import CrossFit
-from bayesfloor.floor.learned.splits import VIEWS, unseen
+from bayesfloor.floor.learned.splits import unseen
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
@@ -86,7 +86,7 @@ class StackFits:
 def fit_stacks(fitted: CrossFit, fits: StackFits) -> list[Stack]:
     """Combine learners for each size and fold of one repeat."""
     stacks = []
-    for size, predicted in enumerate(fitted.predicted[: len(VIEWS)]):
+    for size, predicted in enumerate(fitted.predicted[: len(fitted.sizes)]):
         combined = np.full(predicted.shape[1:], np.nan)
         weights = np.zeros((fitted.n_folds, len(predicted)))
         for fold, (of_fold, offset) in fits.fit(fitted, size).items():

@@ -1,5 +1,6 @@
-"""From the stack's predictions at three training sizes to the floor and its interval, by one metric."""
+"""From the stack's predictions at several training sizes to the floor and its interval, by one metric."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,18 +8,22 @@ import numpy as np
 from bayesfloor.floor.learned.certainty import Sampling, sampling_of, sampling_of_baseline, standard_error_of
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning_curve import (
+    DECADES_MISFIT,
+    MISFIT,
     RATES,
     SLOW_RATES,
     Posterior,
     covariance_of,
     curve_posterior,
+    decades_posterior,
     drift_posterior,
+    goes_over_decades,
     power_of,
     split_posterior,
 )
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.result import LearningCurve
-from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
+from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, widened
 from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
@@ -140,7 +145,7 @@ def summarise(
     # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
     lower = widened(lower, estimate, residual_z, WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER)
     of_curve = lower
-    lower = lead.drawn_to_zero(lower, GROWTH)
+    lower = lead.drawn_to_zero(lower, GROWTH, over_decades=losses.over_decades)
     if metric.name != "error":
         lower *= kept
         upper = min(upper, max(losses.largest, baseline))  # attained without features
@@ -253,6 +258,7 @@ class _Losses(RowLosses):
     ) -> None:
         super().__init__(rows, metric, clusters, confidence)
         self.relative, self.in_time = relative, in_time
+        self.over_decades = goes_over_decades(relative)
         self.n_views = [float(stack.predicted.shape[1]) for stack in stacks]
         self.hard: list[Floats] = []
         self.soft: list[float] = []
@@ -301,18 +307,25 @@ class _Losses(RowLosses):
         """Return two posteriors of the end of the curve."""
         known = self.sampling.variance, self.relative, self.largest, self.sampling.n_rows, rates
         points = np.column_stack(self.middle)
-        curve = curve_posterior(points, *known)
         if self.in_time:
-            return curve, drift_posterior(points, *known)
+            return curve_posterior(points, *known), drift_posterior(points, *known)
         all_points = np.column_stack([*self.middle, *self.of_averages])
         sizes = np.concatenate([self.relative, self.relative[1:]])
         averaged = np.concatenate([np.ones(len(self.middle)), self.n_views[1:]])
         variance, _, largest, n_rows, _ = known
+        if self.over_decades:
+            near = sizes >= sizes[N_COMPARED - 1]
+            curve, of_near = (
+                decades_posterior(all_points[:, used], variance, sizes[used], averaged[used], largest, n_rows)
+                for used in (sizes > 0.0, near)
+            )
+            return replace(curve, fitted=curve.fitted[: len(self.middle)]), of_near
+        curve = curve_posterior(points, *known)
         return curve, split_posterior(all_points, variance, sizes, averaged, largest, n_rows, rates)
 
     def signs(self, n_train: float, reached: float, residual_z: float, n_columns: int, kinds: Floats) -> Signs:
         """Return what simulated problems are compared by."""
-        losses = np.array([float(lost.mean()) for lost in self.hard])
+        losses = np.array([float(lost.mean()) for lost in self.hard[:N_COMPARED]])
         return Signs(float(n_train), n_columns, losses, reached, self.baseline, residual_z, kinds)
 
     def least_in_cells(self, cells: Ints) -> float:
@@ -324,7 +337,8 @@ class _Losses(RowLosses):
     def learning_curve(self, sizes: Floats, curve: Posterior) -> LearningCurve:
         """Return the curve that is shown."""
         hard = np.array([float(lost.mean()) for lost in self.hard])
-        covariance = covariance_of(np.column_stack(self.hard), self.sampling.variance, self.sampling.n_rows)
+        misfit = DECADES_MISFIT if self.over_decades else MISFIT
+        covariance = covariance_of(np.column_stack(self.hard), self.sampling.variance, self.sampling.n_rows, misfit)
         return LearningCurve(
             size=sizes,
             value=self.unscaled(hard),

@@ -22,6 +22,7 @@ import numpy as np
 
 from bayesfloor.floor.learned.findings import FEW_GROUPS, STILL_FALLING
 from bayesfloor.floor.learned.learning import Learned
+from bayesfloor.floor.learned.learning_curve import goes_over_decades
 from bayesfloor.floor.learned.regression.residuals import TestedRows
 from bayesfloor.floor.learned.regression.result import NoiseProfile, TargetSummary
 from bayesfloor.floor.learned.regression.summary import N_DOUBLINGS, NumberSummary
@@ -153,7 +154,7 @@ def _find_in_curve(summary: NumberSummary, sizes: Floats) -> Iterator[Finding]:
     """Say why the better end is not where the curve would put it."""
     value, end = 1.0 - summary.by_size, 1.0 - summary.interval[0]
     ends = "its range ends at 1" if end == 1.0 else f"its range ends at {end:.4f}, higher than the curve would have it"
-    if summary.growth > BEGUN:
+    if summary.growth > BEGUN and not goes_over_decades(sizes):
         yield Finding(
             "BF051",
             f"Learners have only begun to see what there is: R² is {value[-1]:.4f} with {sizes[-1]:.0f} rows, and "

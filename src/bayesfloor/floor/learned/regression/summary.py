@@ -1,4 +1,4 @@
-"""From the stack's residuals at three training sizes to the noise variance and its interval.
+"""From the stack's residuals at several training sizes to the noise variance and its interval.
 
 All losses are shares of the variance of y, so that 1 - loss is R². Where the squared error ends is told by
 `curve_end`, from the learning curve and from what residuals of neighbours have in common. The measured side is what the
@@ -14,10 +14,16 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
-from bayesfloor.floor.learned.learning_curve import covariance_of
+from bayesfloor.floor.learned.learning_curve import (
+    DECADES_MISFIT,
+    MISFIT,
+    covariance_of,
+    decades_posterior,
+    goes_over_decades,
+)
 from bayesfloor.floor.learned.regression.curve_end import COMMON, OF_EQUAL, SLOW, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
-from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
+from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, widened
 from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
@@ -133,30 +139,44 @@ def summarise_numbers(
     variance = float(weight @ away**2 / len(y))
     of_mean = weight * away**2 / variance
     residuals = [y - predicted for predicted in tested.predicted]
-    losses = [weight * (r**2).mean(axis=(0, 1)) / variance for r in residuals]
+    averages = [] if in_time else [y - p.mean(axis=1, keepdims=True) for p in tested.predicted[1:]]
+    losses, of_averages = (
+        [weight * (r**2).mean(axis=(0, 1)) / variance for r in each] for each in (residuals, averages)
+    )
     # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
-    ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
+    ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in (*losses, *of_averages)]
     reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
     absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=(0, 1)), weight)).mean(axis=(0, 1)) for r in residuals]
     absolute = level_of(absolutes[0], clusters, confidence)
 
-    averages = [] if in_time else [y - p.mean(axis=1, keepdims=True) for p in tested.predicted[1:]]
-    draws = draw_means([*residuals, *averages], y, weight, tested.edges, clusters, seed)
-    relative = tested.sizes / tested.sizes[0]
+    relative, n_near = tested.sizes / tested.sizes[0], min(len(residuals), N_COMPARED)
+    near = [*residuals[:n_near], *averages[: n_near - 1]]
+    draws = draw_means(near, y, weight, tested.edges, clusters, seed)
     averaged = np.array([1.0] * len(residuals) + [float(p.shape[1]) for p in tested.predicted[1:]][: len(averages)])
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
+    are_near = np.flatnonzero(sizes >= relative[n_near - 1])
     # pairs of equal rows in one fold, of which there are others in another repeat
     n_pairs = round(float(np.mean([len(equal.i) for equal in tested.edges[2]])))
     kind, common = (2, OF_EQUAL) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
-    points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
-    curve = end_of_curve(points, common=common, in_time=in_time)
+    wider = (reached.error / _plain(ratios[0])) ** 2
+    points = _points(draws, kind, sizes[are_near], averaged[are_near], n_near, wider)
+    over_decades = goes_over_decades(relative)
+    if over_decades:
+        curve, of_near = (
+            decades_posterior(np.column_stack(ratios)[:, own], reached.error**2, sizes[own], averaged[own], 1.0)
+            for own in (np.arange(len(sizes)), are_near)
+        )
+    else:
+        curve = end_of_curve(points, common=common, in_time=in_time)
     # equal rows tell the noise at the largest size alone; of all sizes together the covariance is nearly singular
     end = end_of_curve(points.of_largest(), common=common, in_time=in_time) if n_pairs else curve
-    slow = end if n_pairs else end_of_curve(points, fall=SLOW, common=common, in_time=in_time)
+    slow = end
+    if not n_pairs:
+        slow = of_near if over_decades else end_of_curve(points, fall=SLOW, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
-    estimate = end.mean
+    estimate = 0.5 * (end.mean + slow.mean) if over_decades else end.mean
     lower = min(end.quantile(tail), slow.quantile(tail))
     upper = max(reached.interval(confidence)[1], end.quantile(1.0 - tail))
 
@@ -169,12 +189,16 @@ def summarise_numbers(
     upper = min(upper, 1.0)  # attained without features
     if not n_pairs:  # equal rows tell the noise whatever was learned
         lower = widened(lower, estimate, alike, WIDER * alike / ERR_ALIKE)  # the more no learner caught, the wider
-        lower = lead.after_doublings(lead.drawn_to_zero(lower, GROWTH), reached.mean, N_DOUBLINGS)
+        lower = lead.after_doublings(
+            lead.drawn_to_zero(lower, GROWTH, over_decades=over_decades), reached.mean, N_DOUBLINGS
+        )
     lower = max(min(lower, reached.interval(confidence)[0], estimate), 0.0)
     by_size = np.array([float(loss.mean()) for loss in losses])
     if stack is not None:
-        signs = Signs(float(tested.sizes[0]), stack[0], by_size, reached.mean, 1.0, alike, stack[1])
+        signs = Signs(float(tested.sizes[0]), stack[0], by_size[:N_COMPARED], reached.mean, 1.0, alike, stack[1])
         estimate, (lower, upper) = with_simulated("numbers", estimate, (lower, upper), signs, lead, confidence)
+    misfit = DECADES_MISFIT if over_decades else MISFIT
+    of_sizes = np.column_stack(ratios[: len(residuals)]), np.column_stack(absolutes)
     return NumberSummary(
         estimate=estimate,
         interval=(lower, max(upper, estimate)),
@@ -184,8 +208,8 @@ def summarise_numbers(
         by_size=by_size,
         absolute_by_size=np.array([loss.mean() for loss in absolutes]),
         fitted=curve.fitted[: len(residuals)],
-        covariance=covariance_of(np.column_stack(ratios), reached.error**2, reached.n_rows),
-        absolute_covariance=covariance_of(np.column_stack(absolutes), absolute.error**2, absolute.n_rows),
+        covariance=covariance_of(of_sizes[0], reached.error**2, reached.n_rows, misfit),
+        absolute_covariance=covariance_of(of_sizes[1], absolute.error**2, absolute.n_rows, misfit),
         surely=surely,
         growth=lead.growth,
         steady_fall=lead.steady_fall,
