@@ -527,7 +527,8 @@ def order_by_mean(cells, total, count_bits):
     mean, order = np.empty(cells.shape[0]), np.empty(cells.shape[0], np.int64)
     for b in range(cells.shape[0]):
         g, h, _ = unpacked(cells[b], count_bits)
-        mean[b] = (g + share * first) / (h + share * second)
+        bend = h + share * second
+        mean[b] = (g + share * first) / (bend if bend > 0.0 else 1.0)  # second derivatives may all round to 0
         place = b
         while place > 0 and mean[order[place - 1]] > mean[b]:
             order[place] = order[place - 1]
