@@ -99,6 +99,18 @@ def test_all_rows_but_the_tested_ones_are_in_one_part(tmp_path):
     assert np.corrcoef(problem.X[:n_tested, place], x0)[0, 1] > 0.999
 
 
+def test_the_sample_is_in_random_order_where_the_file_is_sorted(tmp_path):
+    frame = frame_of()[0].drop("amount").sort("label")
+    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1)
+    stored = problem.stored
+    labels = np.asarray(frame["label"] == "yes")[stored.numbers]
+    np.testing.assert_array_equal(problem.codes == list(problem.classes).index("yes"), labels)
+    # learners of few parameters take the first of these rows alone
+    sample = labels[len(stored.tested) :]
+    share, first = sample.mean(), sample[: len(sample) // 4]
+    assert abs(first.mean() - share) < 4.5 * (share * (1 - share) / len(first)) ** 0.5
+
+
 def test_rows_without_a_label_are_left_out(tmp_path):
     frame, _ = frame_of()
     is_gap = np.arange(6000) % 10 == 0
