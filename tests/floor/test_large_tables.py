@@ -145,6 +145,18 @@ def test_few_rows_have_no_smaller_training_sets(tmp_path, monkeypatch):
     assert [own.size for own in from_disk.sets_of(problem.stored)] == [0, 1, 1, 2, 2]
 
 
+def test_the_sample_is_in_random_order_where_the_file_is_sorted(tmp_path):
+    frame = frame_of()[0].drop("amount").sort("label")
+    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1)
+    stored = problem.stored
+    labels = np.asarray(frame["label"] == "yes")[stored.numbers]
+    np.testing.assert_array_equal(problem.codes == list(problem.classes).index("yes"), labels)
+    # learners of few parameters take the first of these rows alone
+    sample = labels[len(stored.tested) :]
+    share, first = sample.mean(), sample[: len(sample) // 4]
+    assert abs(first.mean() - share) < 4.5 * (share * (1 - share) / len(first)) ** 0.5
+
+
 def test_rows_without_a_label_are_left_out(tmp_path):
     frame, _ = frame_of()
     is_gap = np.arange(6000) % 10 == 0

@@ -13,6 +13,7 @@ from bayesfloor.learn.boosting_kernels import (
     MOST_SEEN,
     UNCOUNTED,
     best_column,
+    best_levels,
     boost,
     goes_left,
     packed,
@@ -59,6 +60,18 @@ def gain_of(is_left, first, second, ridge):
         return first[rows].sum() ** 2 / (second[rows].sum() + ridge)
 
     return part(is_left) + part(~is_left) - part(np.ones(len(first), bool))
+
+
+def test_levels_of_a_leaf_whose_second_derivatives_round_to_0():
+    # rows that are almost sure: first derivatives of -1, 0 or 1, second ones of 0
+    first, ridge, min_rows = [0.0, -1.0, 1.0, -1.0], 1.0, 5
+    cells = np.array([10 * packed(g, 0.0, WIDE_BITS, 0.5) for g in first])
+    gain, left = best_levels(cells, cells.sum(), ridge, min_rows, WIDE_BITS)
+    rows, levels = np.repeat(first, 10), np.repeat(np.arange(4), 10)
+    lefts = [np.isin(levels, [b for b in range(4) if word >> b & 1]) for word in range(1, 15)]
+    best = max(gain_of(is_left, rows, np.zeros(40), ridge) for is_left in lefts)
+    assert gain == pytest.approx(best) == pytest.approx(20.0**2 + 10.0**2 - 10.0**2)
+    assert gain_of(np.array([goes_left(left, b, True) for b in levels]), rows, np.zeros(40), ridge) == best
 
 
 @pytest.mark.parametrize("has_gaps", [False, True])

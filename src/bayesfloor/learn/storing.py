@@ -89,6 +89,8 @@ def store_rows(
     Problem
         The tested rows and the sample, with all others on disk.
     """
+    by_key = np.argsort(of_sample.keys, kind="stable")  # learners take the first rows for a random sample of all
+    sample, of_sample = sample.take(by_key), of_sample.take(by_key)
     tabular, units, is_classes = sample.tabular, (0.0, 1.0), sample.task == "classification"
     if not is_classes:
         units = float(sample.y.mean()), float(sample.y.std()) or 1.0

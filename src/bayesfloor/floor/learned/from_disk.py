@@ -118,7 +118,7 @@ def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...]
     strata = problem.codes[:n_tested]
     splits = []
     for own in sets_of(problem.stored):
-        # rows of a sample in the order of the table: each second, third … of them is a sample as well
+        # each second, third … of the rows of the sample are a sample as well
         step = len(sample) // own.n_rows if own.size >= len(VIEWS) else 0
         train = sample[own.view :: step][: own.n_rows] if step > 1 else sample
         splits.append(Split(own.size, train, ((tested, own.view),)))
