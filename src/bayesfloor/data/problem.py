@@ -114,6 +114,10 @@ class Problem:
         y = self.y[rows] if len(self.y) else self.y
         return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
 
+    def without_features(self) -> "Problem":
+        """Let go of the values of the columns, which take nearly all of the memory."""
+        return replace(self, X=np.empty((len(self.X), 0)), tabular=None, supervised=None)
+
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""
         known = [self.y if len(self.y) else None, self.time, self.sample_weight]
