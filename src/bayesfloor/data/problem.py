@@ -92,6 +92,11 @@ class Problem:
         return len(self.X) if self.n_drawn_from is None else self.n_drawn_from
 
     @property
+    def n_drawn(self) -> int | None:
+        """Rows that were drawn at random from a table; None where they are all."""
+        return None if self.n_drawn_from is None else len(self.X)
+
+    @property
     def class_counts(self) -> Ints:
         """Rows per class."""
         if self.stored is not None and self.stored.class_counts is not None:
