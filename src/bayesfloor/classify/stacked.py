@@ -103,7 +103,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         seed = check_random_state_seed(self.random_state)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
-        X, beside = at_hand(X, y, y=y, sample_weight=sample_weight, groups=groups)
+        X, beside = at_hand(X, y, seed=seed, y=y, sample_weight=sample_weight, groups=groups)
         y, sample_weight, groups = beside.values()
         problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
         problem = _that_count(replace(problem, time=None, by=None))

@@ -204,7 +204,7 @@ class FittingRows(NamedTuple):
     groups: Any
 
 
-def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any = None, groups: Any = None) -> FittingRows:
+def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any, groups: Any, seed: int) -> FittingRows:
     """Have rows in memory whose columns are numbers, and take out the columns that are named.
 
     Parameters
@@ -215,6 +215,8 @@ def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any = None, groups: An
         Values of all rows, or names of columns.
     task : {"classification", "regression"}
         What the target is.
+    seed : int
+        Seeds which rows are drawn where there are too many for memory.
 
     Returns
     -------
@@ -226,7 +228,7 @@ def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any = None, groups: An
     UserWarning
         Where rows were drawn at random, because there are too many for memory.
     """
-    X, beside = at_hand(X, y, y=y, sample_weight=sample_weight, groups=groups)
+    X, beside = at_hand(X, y, seed=seed, y=y, sample_weight=sample_weight, groups=groups)
     names = {name: column_named(X, value) for name, value in beside.items()}
     if not isinstance(X, RawTable) and not any(names.values()):
         return FittingRows(X, **beside)

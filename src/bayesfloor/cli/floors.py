@@ -69,10 +69,18 @@ def floor(
         show_plan("floor", files, options, work)
         return OK
     announce(files, options, work)
-    table = open_table(files, options, given.by, task=task)
+    from bayesfloor.floor.learned.large_tables import MANY_ROWS
+
+    is_from_files = not given.fast and given.by is None and is_as_it_is(options) and _are_files(files)
+    # what a floor of many rows is estimated from is on disk; columns are looked at in some of them
+    table = open_table(files, options, given.by, task=task, most_rows=MANY_ROWS if is_from_files else None)
+    is_from_files = is_from_files and table.n_samples >= MANY_ROWS
+    if is_from_files:
+        say("Columns are looked at in these rows; the floor is estimated from the files.", quiet=options.quiet)
     judged_by = metric_arguments(given, table)
     if not given.fast:
-        result, text, findings = _from_models(files, table, options, given, judged_by, rows_for)
+        rows = _given_as(files, table) if is_from_files else (table,)
+        result, text, findings = _from_models(rows, table, options, given, judged_by, rows_for)
     elif table.task == "regression":
         result, text, findings = _noise_from_trees(table, options, judged_by["metric"])
     else:
@@ -93,21 +101,21 @@ def _subgroups_text(found: "SubgroupFloors") -> str:
 
 
 def _from_models(
-    files: tuple[str, ...],
+    rows: tuple[Any, ...],
     table: "Table",
     options: TableOptions,
     given: MetricOptions,
     judged_by: dict[str, Any],
     rows_for: float | None,
 ) -> tuple[dict[str, Any], str, Any]:
-    """Estimate what models can learn of classes or a number."""
+    """Estimate what models can learn of classes or a number; `rows` are X and y."""
     estimate: Any = bf.regression_floor
     of_classes = table.task == "classification"
     if of_classes:
         estimate, judged_by = bf.learned_floor, {"by": given.by} | judged_by
     with engine(options, device=False) as how, compiling_boosting(of_classes):
         found = estimate(
-            *_rows_of(files, table, options, given),
+            *rows,
             max_rows=rows_to_use(table, options),
             effort=given.effort,
             **judged_by,
@@ -133,13 +141,13 @@ def _from_models(
     return result, text, findings
 
 
-def _rows_of(files: tuple[str, ...], table: "Table", options: TableOptions, given: MetricOptions) -> tuple[Any, ...]:
-    """Return X and y: the files, where models are trained on many rows from disk, or the table."""
-    from bayesfloor.floor.learned.large_tables import MANY_ROWS
+def _are_files(files: tuple[str, ...]) -> bool:
+    """Tell whether files are named, and not stdin or a data set."""
+    return all(Path(file).exists() for file in files)
 
-    is_plain = given.by is None and is_as_it_is(options)
-    if table.n_samples < MANY_ROWS or not is_plain or not all(Path(file).exists() for file in files):
-        return (table,)
+
+def _given_as(files: tuple[str, ...], table: "Table") -> tuple[Any, str]:
+    """Return X and y for a function that reads the files by itself."""
     return files[0] if len(files) == 1 else list(files), table.target
 
 

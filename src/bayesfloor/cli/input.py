@@ -26,7 +26,12 @@ _PATIENCE_S = 10
 
 
 def open_table(
-    files: tuple[str, ...], options: TableOptions, by: str | None = None, *, task: str = "classification"
+    files: tuple[str, ...],
+    options: TableOptions,
+    by: str | None = None,
+    *,
+    task: str = "classification",
+    most_rows: int | None = None,
 ) -> "Table":
     """Read a file or several; where there is none of that name, load the data set.
 
@@ -40,6 +45,8 @@ def open_table(
         The column whose values get figures of their own.
     task : {"auto", "classification", "regression"}
         What the target is read as; most commands need classes.
+    most_rows : int or None, default=None
+        Rows of files to keep at the most where the options do not say.
 
     Returns
     -------
@@ -65,7 +72,8 @@ def open_table(
         for file in files:
             if file != "-":
                 check_readable(file, known)
-        given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
+        given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale")}
+        given["max_rows"] = most_rows if options.max_rows is None else options.max_rows
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
             table = bf.read_table(
                 list(files),

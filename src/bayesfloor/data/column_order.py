@@ -146,14 +146,14 @@ def in_column_order(problem: Problem) -> Problem:
     if np.array_equal(order, given) and np.all(np.diff(order) == 1):
         points = X
     else:
-        points = np.ascontiguousarray(X[:, order])
+        points = np.take(X, order, axis=1)  # in the order of rows at once; X[:, order] is not
     names = problem.feature_names
     if tabular is not None:
         columns = [partial(bits_of, column) for column in tabular.values.T]
         of_tabular = _order_of(columns, of_rows, with_labels, tabular.is_category)
         place = np.argsort(of_tabular)
         tabular = TabularView(
-            points if tabular.values is X else np.ascontiguousarray(tabular.values[:, of_tabular]),
+            points if tabular.values is X else np.take(tabular.values, of_tabular, axis=1),
             tabular.is_category[of_tabular],
             tuple(tabular.names[column] for column in of_tabular),
             tuple(

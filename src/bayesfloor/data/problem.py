@@ -92,6 +92,11 @@ class Problem:
         return len(self.X) if self.n_drawn_from is None else self.n_drawn_from
 
     @property
+    def n_drawn(self) -> int | None:
+        """Rows that were drawn at random from a table; None where they are all."""
+        return None if self.n_drawn_from is None else len(self.X)
+
+    @property
     def class_counts(self) -> Ints:
         """Rows per class."""
         if self.stored is not None and self.stored.class_counts is not None:
@@ -113,6 +118,10 @@ class Problem:
             taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
         y = self.y[rows] if len(self.y) else self.y
         return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
+
+    def without_features(self) -> "Problem":
+        """Let go of the values of the columns, which take nearly all of the memory."""
+        return replace(self, X=np.empty((len(self.X), 0)), tabular=None, supervised=None)
 
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""

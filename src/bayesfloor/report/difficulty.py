@@ -179,7 +179,7 @@ def difficulty_report(
     if task != "regression":
         _check_asked_of_classes(asked)
     data = [_path_of(X) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
-    X, beside = at_hand(X, y, prepare, y=y, groups=groups, time=time, by=by)
+    X, beside = at_hand(X, y, prepare, options.random_state, y=y, groups=groups, time=time, by=by)
     y, groups, time, by = beside.values()
     if isinstance(X, RawTable):  # a model is given the features of the table
         table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)[1]

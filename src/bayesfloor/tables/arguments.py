@@ -64,6 +64,7 @@ def problem_and_table(
     sample_weight: Any = None,
     by: Any = None,
     prepare: Any = "auto",
+    seed: int = 0,
 ) -> tuple[Problem, Table | None]:
     """Check points, their target and what else is known of the rows.
 
@@ -80,6 +81,8 @@ def problem_and_table(
         the names of their columns. None for what a Table has of its own.
     prepare : {"auto", "strict"} or transformer
         As for `read_table`.
+    seed : int
+        Seeds which rows are drawn of what is too large for memory.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def problem_and_table(
     ValueError
         For anything that cannot be used; the message names the column, class, row or count.
     """
-    X, beside = at_hand(X, y, prepare, y=y, groups=groups, time=time, sample_weight=sample_weight, by=by)
+    X, beside = at_hand(X, y, prepare, seed, y=y, groups=groups, time=time, sample_weight=sample_weight, by=by)
     y, groups, time, sample_weight, by = beside.values()
     weights = column_named(X, sample_weight)
     if weights is not None:
@@ -149,7 +152,9 @@ def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
     return read_raw(X, target=y if isinstance(y, str) else None, strays="refuse" if is_strict else "text")
 
 
-def at_hand(X: Any, target: Any = None, prepare: Any = "auto", **beside: Any) -> tuple[Any, dict[str, Any]]:
+def at_hand(
+    X: Any, target: Any = None, prepare: Any = "auto", seed: int = 0, **beside: Any
+) -> tuple[Any, dict[str, Any]]:
     """Have rows in memory, all of them or as many as can be used, and what stands beside them.
 
     Parameters
@@ -160,6 +165,8 @@ def at_hand(X: Any, target: Any = None, prepare: Any = "auto", **beside: Any) ->
         The column of labels, where it is named.
     prepare : {"auto", "strict"} or transformer
         As for `read_table`.
+    seed : int
+        Seeds which rows are drawn.
     **beside
         Values for each row, names of columns, or None.
 
@@ -178,7 +185,7 @@ def at_hand(X: Any, target: Any = None, prepare: Any = "auto", **beside: Any) ->
     """
     beside = {name: value.compute() if is_collection(value) else value for name, value in beside.items()}
     strays = "refuse" if isinstance(prepare, str) and prepare == "strict" else "text"
-    if (found := draw_rows(X, target=target if isinstance(target, str) else None, strays=strays)) is None:
+    if (found := draw_rows(X, seed, target=target if isinstance(target, str) else None, strays=strays)) is None:
         return columns_of_file(X, target, prepare), beside
     if not found.is_sampled and found.frame is not None:
         return found.frame, beside

@@ -1,7 +1,7 @@
 """Parquet files of any size as a `Source`: one, several, or those of a folder as Hive and Spark write them."""
 
 import mmap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
@@ -16,7 +16,7 @@ from bayesfloor.tables.binary_tables import COPIES_OF_TEXT, column_of, rows_of_g
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, as_text
 from bayesfloor.tables.joining import MISSING_KEY, check_alike, join_tables, with_keys
-from bayesfloor.tables.source_kinds import Part, Source, cut, gaps_of_polars
+from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source, cut, gaps_of_polars
 from bayesfloor.tables.unpacking import check_n_columns
 
 #: Values of a file that are unpacked at a time: a group of rows is cheapest to read as a whole.
@@ -115,14 +115,7 @@ class ParquetSource(Source):
                 raise ValueError(f"{name} cannot be read as Parquet: rows {first} to {last - 1} are not all there")
             yield frame
 
-    def raw(
-        self,
-        part: Part,
-        *,
-        text: Sequence[str] = (),
-        decimals: Mapping[str, str] | None = None,
-        target: str | None = None,
-    ) -> RawTable:
+    def raw(self, part: Part, known: KnownColumns = NOTHING_KNOWN) -> RawTable:
         """Make columns of a part; types are those of the files."""
         table = self._typed(part)
         order = {name: place for place, name in enumerate(self.columns)}

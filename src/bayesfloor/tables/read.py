@@ -102,7 +102,7 @@ def read_table(
         Use at most so many rows, as large a share of each class, or of low and high numbers. The choice does not depend
         on the order of the rows.
     random_state : int, None, numpy Generator or RandomState, default=0
-        Seed of that choice.
+        Seed of that choice, and of which rows are drawn of a table that is too large for memory.
     separator, decimal, encoding, header : optional
         How a text table is written, where detection errs: for example ``";"``, ``","``, ``"cp1252"``, ``False``.
     max_bytes : int, default=4 GiB
@@ -183,7 +183,7 @@ def read_table(
     if preparation is not None:
         source = collected(source)  # a file that is made ready as another was is used as a whole, or refused
     elif max_bytes >= UNPACKED_LIMIT:
-        drawn = draw_rows(source, target=of_frame, how=how, **of_columns)
+        drawn = draw_rows(source, options.seed, target=of_frame, how=how, **of_columns)
     if drawn is not None:
         raw, drawn = drawn.raw, None  # what the rows were read as is needed no more
     elif is_eager_frame(source):

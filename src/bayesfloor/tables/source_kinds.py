@@ -7,7 +7,7 @@ part, or of rows of several parts together. No more than a few parts are in memo
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,27 @@ class Part:
         return replace(self, rows=rows, lines=None if self.lines is None else self.lines[kept])
 
 
+class KnownColumns(NamedTuple):
+    """What is known of columns before a part is read.
+
+    Attributes
+    ----------
+    text : sequence of str
+        Columns that are text in every chunk, even where one has numbers alone (`preparation.text_columns`).
+    decimals : mapping of str to str or None
+        The decimal signs of columns of numbers that are written as text (`preparation.decimal_signs`).
+    target : str or None
+        The column of labels, in which ``NA`` and the like are kept as they are where the source is text.
+    """
+
+    text: Sequence[str] = ()
+    decimals: Mapping[str, str] | None = None
+    target: str | None = None
+
+
+NOTHING_KNOWN = KnownColumns()
+
+
 class Source:
     """A table of any size, read from its first row to its last as often as it is asked for.
 
@@ -87,19 +108,13 @@ class Source:
         """Rows of a chunk at the most."""
         return max(1, min(CHUNK_ROWS, CHUNK_VALUES // len(self.columns)))
 
-    def chunks(
-        self, *, text: Sequence[str] = (), decimals: Mapping[str, str] | None = None, target: str | None = None
-    ) -> Iterator[RawTable]:
+    def chunks(self, **known: Any) -> Iterator[RawTable]:
         """Yield all rows in order, chunk by chunk.
 
         Parameters
         ----------
-        text : sequence of str
-            Columns that are text in every chunk, even where one has numbers alone (`preparation.text_columns`).
-        decimals : mapping of str to str or None
-            The decimal signs of columns of numbers that are written as text (`preparation.decimal_signs`).
-        target : str or None
-            The column of labels, in which ``NA`` and the like are kept as they are where the source is text.
+        **known
+            `text`, `decimals` and `target`, as in `KnownColumns`.
 
         Yields
         ------
@@ -111,9 +126,9 @@ class Source:
         ValueError
             For a source without rows, and for what cannot be read; the message names the file.
         """
-        first = 0
+        first, of_columns = 0, KnownColumns(**known)
         for part in self.parts():
-            table = self.raw(part, text=text, decimals=decimals, target=target)
+            table = self.raw(part, of_columns)
             yield replace(table, lines=np.arange(first, first + len(part)), row_word="row", files=(), file_codes=None)
             first += len(part)
 
@@ -136,15 +151,8 @@ class Source:
     def _parts(self) -> Iterator[Part]:
         raise NotImplementedError
 
-    def raw(
-        self,
-        part: Part,
-        *,
-        text: Sequence[str] = (),
-        decimals: Mapping[str, str] | None = None,
-        target: str | None = None,
-    ) -> RawTable:
-        """Make columns of a part, of kinds that do not depend on the part; `chunks` has the parameters."""
+    def raw(self, part: Part, known: KnownColumns = NOTHING_KNOWN) -> RawTable:
+        """Make columns of a part, of kinds that do not depend on the part."""
         raise NotImplementedError
 
     def joined(self, parts: Sequence[Part], *, target: Any = None, **text_options: Any) -> RawTable:
@@ -153,7 +161,7 @@ class Source:
 
     def column(self, part: Part, name: str) -> Column:
         """Make one column of a part, that of the labels."""
-        return self.raw(part, target=name).column(name)
+        return self.raw(part, KnownColumns(target=name)).column(name)
 
     def frame(self, parts: Sequence[Part]) -> Any:
         """Return parts in the form in which the caller would have them in memory; None for files."""
@@ -219,16 +227,9 @@ class LazyFrameSource(Source):
             frames = iter([self.lazy.collect()])
         return map(Part, cut(frames, self.chunk_rows))
 
-    def raw(
-        self,
-        part: Part,
-        *,
-        text: Sequence[str] = (),
-        decimals: Mapping[str, str] | None = None,
-        target: str | None = None,
-    ) -> RawTable:
+    def raw(self, part: Part, known: KnownColumns = NOTHING_KNOWN) -> RawTable:
         """Make columns of a part, as those of a data frame."""
-        return replace(raw_of_frame(part.rows, target), source=self.name)
+        return replace(raw_of_frame(part.rows, known.target), source=self.name)
 
     def column(self, part: Part, name: str) -> Column:
         """Make one column of a part."""
@@ -267,18 +268,11 @@ class DaskFrameSource(LazyFrameSource):
             for start in range(0, len(frame), self.chunk_rows):
                 yield Part(frame.iloc[start : start + self.chunk_rows])
 
-    def raw(
-        self,
-        part: Part,
-        *,
-        text: Sequence[str] = (),
-        decimals: Mapping[str, str] | None = None,
-        target: str | None = None,
-    ) -> RawTable:
+    def raw(self, part: Part, known: KnownColumns = NOTHING_KNOWN) -> RawTable:
         """Make columns of a part; one of Python's objects is text where it is named so, whatever the part has."""
-        table = super().raw(part, target=target)
+        table = super().raw(part, known)
         kinds = zip(table.names, part.rows.dtypes, strict=True)
-        as_named = {name for name, kind in kinds if kind.kind == "O" and name in text}
+        as_named = {name for name, kind in kinds if kind.kind == "O" and name in known.text}
         table.columns = [as_text(column) if column.name in as_named else column for column in table.columns]
         return table
 
@@ -320,14 +314,7 @@ class DaskArraySource(Source):
             for start in range(0, len(values), self.chunk_rows):
                 yield Part(values[start : start + self.chunk_rows])
 
-    def raw(
-        self,
-        part: Part,
-        *,
-        text: Sequence[str] = (),
-        decimals: Mapping[str, str] | None = None,
-        target: str | None = None,
-    ) -> RawTable:
+    def raw(self, part: Part, known: KnownColumns = NOTHING_KNOWN) -> RawTable:
         """Make columns of a part, called x0, x1 and so on."""
         return raw_of_array(part.rows, self.name)
 

@@ -244,7 +244,7 @@ def sample_of(source: Source, n_rows: int, seed: int = 0, *, target: Any = None,
 
 
 def draw_rows(
-    X: Any, *, target: Any = None, how: Mapping[str, Any] | None = None, **text_options: Any
+    X: Any, seed: int = 0, *, target: Any = None, how: Mapping[str, Any] | None = None, **text_options: Any
 ) -> Sampled | None:
     """Draw as many rows as any function uses, where X is not in memory and is too large to be read as a whole.
 
@@ -252,6 +252,8 @@ def draw_rows(
     ----------
     X : object
         What a caller passes as X.
+    seed : int, default=0
+        Another seed draws other rows.
     target : str, int or None
         The column of labels.
     how, **text_options
@@ -272,7 +274,7 @@ def draw_rows(
         most = max(wanted, DRAWN_VALUES // n_columns)
     elif _fits(source):
         most = max(wanted, source.n_rows)
-    found = sample_of(source, most, 0, target=target, **text_options)
+    found = sample_of(source, most, seed, target=target, **text_options)
     if found.is_sampled:
         found = found.fewer(wanted) if len(found.rows) > wanted else found
         used, given = counted(len(found.rows)), counted(found.n_rows)

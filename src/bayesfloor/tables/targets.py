@@ -456,16 +456,17 @@ def labels_alike(table: RawTable, target: str, classes: NDArray[Any] | None) -> 
     ValueError
         Where numbers are wanted and there are none, or infinite ones.
     """
-    without_missing_labels(table, target)
-    column = table.column(target)
     if classes is None:
+        without_missing_labels(table, target)
+        column = table.column(target)
         if column.gaps.all():
             return np.full(table.n_rows, np.nan)
         if _read_numbers(column, strict=False) is None:
             raise ValueError(f"{table.at(0)} and below: the target {target!r} holds no numbers, unlike other rows")
         put_numbers(table, target, strict=False)
         return table.column(target).values  # type: ignore[union-attr]
-    text = as_text(column)
+    # a label such as "-" is a class or a missing one by all labels, of which these rows may have few: `classes` tell
+    text = as_text(table.column(target))
     if not isinstance(text, TextColumn):
         raise ValueError(f"{table.source}: the target {target!r} holds {getattr(text, 'type_name', 'numbers')}")
     code_of: dict[Any, int] = {value: code for code, value in enumerate(classes.tolist())}

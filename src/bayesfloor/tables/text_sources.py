@@ -1,6 +1,6 @@
 """Text tables of any size as a `Source`: CSV files, plain or packed, one below the other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
@@ -12,7 +12,7 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.tables.binary_tables import text_codes
 from bayesfloor.tables.columns import Column, RawTable, text_column
 from bayesfloor.tables.joining import check_alike, join_tables, names_of_text_in_some
-from bayesfloor.tables.source_kinds import Part, Source, gaps_of_polars
+from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source, gaps_of_polars
 from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.text_rows import HeldRows, Rows
 from bayesfloor.tables.text_tables import TextTable, open_text_table
@@ -70,16 +70,9 @@ class TextSource(Source):
             if n_held:
                 yield _one(held)
 
-    def raw(
-        self,
-        part: Part,
-        *,
-        text: Sequence[str] = (),
-        decimals: Mapping[str, str] | None = None,
-        target: str | None = None,
-    ) -> RawTable:
+    def raw(self, part: Part, known: KnownColumns = NOTHING_KNOWN) -> RawTable:
         """Read the columns of a part."""
-        return self._read(part, {"target": target or "", "categorical": text, "decimals": decimals})
+        return self._read(part, {"target": known.target or "", "categorical": known.text, "decimals": known.decimals})
 
     def _read(self, part: Part, how: dict[str, Any]) -> RawTable:
         """Read the columns of rows of one file, in the order of the first file."""

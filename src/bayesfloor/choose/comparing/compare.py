@@ -164,7 +164,7 @@ def compare_features(
         check_same_rows(features, y)
 
     def labelled(table: Any) -> Problem:
-        return check_problem(table, asked.y, task=target.task, prepare=prepare)
+        return check_problem(table, asked.y, task=target.task, prepare=prepare, seed=seed)
 
     representations = check_features(features, asked.X, n, labelled)
     shared = with_marks(target, representations)

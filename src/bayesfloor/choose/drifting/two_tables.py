@@ -106,12 +106,12 @@ def two_tables(
     beside = {"y": y, "groups": groups, "by": by}
     names = {name: _name_of(name, given, old) for name, given in beside.items()}
     pairs = {name: given for name, given in beside.items() if given is not None and names[name] is None}
-    tables = _read_both(old, new, names["y"])
+    tables, drawn = _read_both(old, new, names["y"], seed)
     dropped = as_names(drop, "drop", old)
     for name, given in pairs.items():
         unused = names[name] = _unused(name, tables)
-        for raw, values in zip(tables, given, strict=True):
-            raw.columns.append(_column_of(unused, values, raw, name))
+        for raw, rows, values in zip(tables, drawn, given, strict=True):
+            raw.columns.append(_column_of(unused, values, raw, rows, name))
     _check_columns(tables[0], tables[1], dropped)
     for raw in tables:
         raw.columns = [column for column in raw.columns if column.name not in dropped]
@@ -165,48 +165,53 @@ def _name_of(parameter: str, given: Any, old: Any) -> str | None:
     return None
 
 
-def _read_both(old: Any, new: Any, target: str | None) -> list[RawTable]:
-    """Return the columns of both tables; text that one of them has as numbers is text in both."""
+def _read_both(old: Any, new: Any, target: str | None, seed: int) -> tuple[list[RawTable], list[Ints | None]]:
+    """Return the columns of both tables, and which rows were drawn of a table that is too large, by the seed.
+
+    Text that one of them has as numbers is text in both.
+    """
     how: dict[str, Any] = {"target": target or "", "strays": "text"}
-    tables = [_raw(given, name, how) for given, name in ((old, "old"), (new, "new"))]
+    read = [_raw(given, name, how, seed) for given, name in ((old, "old"), (new, "new"))]
+    tables = [raw for raw, _ in read]
     mixed = names_of_text_in_some(tables)
     if mixed and not any(isinstance(given, str) and given == "-" for given in (old, new)):
         # numbers are read again as they are written: "007" is not "7"
         how["categorical"] = mixed
-        tables = [_raw(given, name, how) for given, name in ((old, "old"), (new, "new"))]
+        tables = [_raw(given, name, how, seed)[0] for given, name in ((old, "old"), (new, "new"))]
     names = [raw.source for raw in tables]
     for raw, name in zip(tables, ("old", "new"), strict=True):
         raw.source = f"{name} ({raw.source})" if names[0] == names[1] and raw.source != name else raw.source
         raw.target = None
-    return tables
+    return tables, [rows for _, rows in read]
 
 
-def _raw(given: Any, name: str, how: dict[str, Any]) -> RawTable:
-    """Return the columns of a file, a data frame or an array."""
+def _raw(given: Any, name: str, how: dict[str, Any], seed: int) -> tuple[RawTable, Ints | None]:
+    """Return the columns of a file, a data frame or an array, and the rows of it that were drawn; None for all."""
     if isinstance(given, Table):
         raise TypeError(f"{name} is a Table, which was made ready by itself; give the file or the data frame instead")
-    if (drawn := draw_rows(given, **how)) is not None:
+    if (drawn := draw_rows(given, seed, **how)) is not None:
         if drawn.is_sampled or drawn.frame is None:
-            return drawn.raw
+            return drawn.raw, drawn.rows
         given = drawn.frame
     if is_file(given):
-        return read_raw(given, **how)
+        return read_raw(given, **how), None
     if is_eager_frame(given):
-        return replace(raw_of_frame(given, how["target"] or None), source=name)
+        return replace(raw_of_frame(given, how["target"] or None), source=name), None
     points = np.asarray(host_array(given))
     if points.ndim != 2 or points.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be a file, a data frame or a matrix of numbers; got an array of shape "
                          f"{points.shape} and type {points.dtype}")  # fmt: skip
     if not all(points.shape):
         raise ValueError(f"{name} has {points.shape[0]} rows and {points.shape[1]} columns")
-    return raw_of_array(points.astype(np.float64), name)
+    return raw_of_array(points.astype(np.float64), name), None
 
 
-def _column_of(name: str, given: Any, raw: RawTable, parameter: str) -> Column:
-    """Make a column of values that stand beside a table."""
+def _column_of(name: str, given: Any, raw: RawTable, rows: Ints | None, parameter: str) -> Column:
+    """Make a column of values that stand beside a table, of which some rows may have been drawn."""
     values = as_array(given)
-    if values.shape != (raw.n_rows,):
-        raise ValueError(f"{parameter} has shape {values.shape} for {raw.source}, which has {raw.n_rows} rows")
+    if values.shape != (raw.n_samples,):
+        raise ValueError(f"{parameter} has shape {values.shape} for {raw.source}, which has {raw.n_samples} rows")
+    values = values if rows is None else values[rows]
     if values.dtype.kind in "biuf":
         return NumberColumn(name, values.astype(np.float64), is_truth=values.dtype.kind == "b")
     texts = ["" if value is None or value != value else str(value) for value in values.tolist()]

@@ -220,10 +220,10 @@ def copies_of(problem: Problem) -> Ints | None:
     values = _known_of_rows(problem)
     hashes = np.empty(len(values), np.uint64)
     hash_rows(values.view(np.uint64), 0, len(values), hashes)
-    distinct, first, places = np.unique(hashes, return_index=True, return_inverse=True)
-    n_distinct = len(distinct)
+    n_distinct = len(np.unique(hashes))  # which rows they are takes several times the memory, and most tables have none
     if n_distinct == len(values) or n_distinct < max(FEWEST_DISTINCT, FEWEST_SHARE * len(values)):
         return None
+    _, first, places = np.unique(hashes, return_index=True, return_inverse=True)
     return places if _is_some_column_continuous(values, first) else None
 
 

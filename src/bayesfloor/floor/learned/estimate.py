@@ -266,7 +266,7 @@ def learned_floor_of(
         ),
         seconds=perf_counter() - started,
         subgroups=subgroups,
-        suspicious=_suspicious(learned, problem.n_samples, confidence, is_told=summary.beats_baseline),
+        suspicious=_suspicious(learned, problem, confidence, is_told=summary.beats_baseline),
         ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
         metric=metrics[0].name,
         metrics=judged.floors,
@@ -277,7 +277,7 @@ def learned_floor_of(
     return floor, HeldOutClasses(learned, splits, rows, metrics, reached_by)
 
 
-def _suspicious(learned: Learned, n_samples: int, confidence: float, *, is_told: bool) -> SuspiciousRows:
+def _suspicious(learned: Learned, given: Problem, confidence: float, *, is_told: bool) -> SuspiciousRows:
     """List the labels that the stack finds hard to believe, among those that it could know.
 
     `is_told` tells whether it surely beats what needs no features: otherwise it speaks against no label.
@@ -300,9 +300,10 @@ def _suspicious(learned: Learned, n_samples: int, confidence: float, *, is_told:
             used.classes[q[rows].argmax(axis=1)],
             standardised(used.X[plan.tested], used.X[:0])[0][rows],
             plan.given[plan.tested[rows]],
-            n_samples=n_samples,
+            n_samples=given.n_samples,
             confidence=confidence,
             of_suggested=True,
+            n_drawn=given.n_drawn,
         )
 
     # with BLAS held to one thread: the order of sums decides which of two rows is nearer

@@ -36,7 +36,7 @@ from bayesfloor.floor.learned.regression.estimate import check_number_metrics, r
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor, StackFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.checks import ParameterError
+from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, shown
@@ -160,9 +160,9 @@ def floor_gap(
     """
     asked = check_model(model, predictions)
     task = asked if task == "auto" else task
-    problem, own = problem_of(
-        X, y, task=task, groups=groups, time=time, sample_weight=sample_weight, by=by, prepare=prepare
-    )
+    seed = check_random_state_seed(random_state)
+    known = {"groups": groups, "time": time, "sample_weight": sample_weight, "by": by}
+    problem, own = problem_of(X, y, task=task, prepare=prepare, seed=seed, **known)
     judged_by = judged_by_one(metric, costs, positive, problem)
     compared = check_compared(model, predictions, own, problem, judged_by["metric"])
     how = {
@@ -171,7 +171,7 @@ def floor_gap(
         "max_rows": max_rows,
         "learners": learners,
         "n_jobs": n_jobs,
-        "random_state": random_state,
+        "random_state": seed,
         "progress": progress,
         "client": client,
     }
@@ -195,7 +195,7 @@ def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> d
 def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows]:
     """Check points and labels, and remember the rows as the caller has them; see `problem_and_table`."""
     beside = {"y": y, **{name: asked.pop(name, None) for name in ("groups", "time", "sample_weight", "by")}}
-    X, beside = at_hand(X, y, asked.get("prepare", "auto"), **beside)
+    X, beside = at_hand(X, y, asked.get("prepare", "auto"), asked.pop("seed"), **beside)
     y = beside.pop("y")
     asked |= beside
     problem, table = problem_and_table(X, y, **asked)

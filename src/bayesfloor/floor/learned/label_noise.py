@@ -118,9 +118,9 @@ def label_noise_check(
     """
     levels = _check_shares(shares)
     check_int("cv", cv, MIN_FOLDS)
-    problem = in_column_order(check_problem(X, y, groups=groups, time=time))
-    n_classes = len(problem.classes)
     seed = check_random_state_seed(random_state)
+    problem = in_column_order(check_problem(X, y, groups=groups, time=time, seed=seed))
+    n_classes = len(problem.classes)
     problem = distinct_rows(problem, seed).problem
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
     points, codes = as_given(problem.X[rows], problem.given_columns), problem.codes[rows]

@@ -6,7 +6,7 @@
            ── second pass ─> chunks ── prepared alike ── store_rows ──> Problem with parts on disk
 
 Features are learnt from the sample by the rules for tables in memory. Whatever needs all rows at once is left to these:
-groups, time and weights, copies of rows, classes too rare for the sample. Then rows are drawn at random instead.
+groups, time and weights, copies of rows, classes that are rare in the sample or not in it. Then rows are drawn instead.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,11 +24,11 @@ from bayesfloor.runtime.checks import is_int
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import problem_and_table
-from bayesfloor.tables.columns import RawTable
+from bayesfloor.tables.columns import RawTable, text_column
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import prepare_alike
 from bayesfloor.tables.sources import Sampled, Source, keys_of_numbers, sample_of, source_of
-from bayesfloor.tables.targets import labels_alike
+from bayesfloor.tables.targets import labels_alike, missing_labels
 
 #: Rows from which a table is put on disk, and those of the sample: fewer of a wide table.
 MANY_ROWS, SAMPLE_ROWS, SAMPLE_VALUES = 200_000, 2**17, 4_000_000
@@ -74,7 +74,7 @@ def problem_of_any_size(
         stored = problem_on_disk(X, y, task=task, seed=seed, n_jobs=n_jobs, progress=progress)
         if stored is not None:
             return stored, None
-    return problem_and_table(X, y, task=task, prepare=prepare, **beside)
+    return problem_and_table(X, y, task=task, prepare=prepare, seed=seed, **beside)
 
 
 def _are_usual(choices: Mapping[str, Any]) -> bool:
@@ -125,11 +125,21 @@ def problem_on_disk(
     raw = replace(sampled.raw, lines=sampled.rows, files=(), file_codes=None)
     sample, table = problem_and_table(raw, y, task=task)
     assert table is not None
-    is_few = task == "classification" and sample.class_counts.min() < FEWEST_OF_CLASS
+    is_few = task == "classification" and _is_a_class_rare(sampled, sample)
     copies = distinct_rows(sample, seed)
     if is_few or copies.are_left_out or copies.problem.groups is not None or len(copies.rows) < len(sample.X):
         return None
     return supervise(lambda pool: _stored(source, sampled, sample, table, seed, pool), check_n_jobs(n_jobs), progress)
+
+
+def _is_a_class_rare(sampled: Sampled, sample: Problem) -> bool:
+    """Tell whether the sample has few rows of some class, or none although the table has."""
+    if sample.class_counts.min() < FEWEST_OF_CLASS or sampled.counts is None:  # too many labels to be counted
+        return True
+    labels = list(sampled.counts)
+    column = text_column(str(sampled.target), labels, np.arange(len(labels)), frozenset(missing_labels(labels)))
+    table = RawTable(sampled.source.name, [column], len(labels), np.arange(len(labels)))
+    return bool((labels_alike(table, column.name, sample.classes)[~column.gaps] < 0).any())
 
 
 def _stored(source: Source, sampled: Sampled, sample: Problem, table: Table, seed: int, pool: WorkerPool) -> Problem:
@@ -144,7 +154,7 @@ def _stored(source: Source, sampled: Sampled, sample: Problem, table: Table, see
 
 
 def _batches(source: Source, preparation: Preparation, sample: Problem, seed: int, pool: WorkerPool) -> Iterator[Batch]:
-    """Make all rows ready as the sample was, chunk by chunk; rows without a label, or with a new one, are left out."""
+    """Make all rows ready as the sample was, chunk by chunk; rows without a label are left out."""
     classes, target = sample.classes if sample.task == "classification" else None, preparation.target
     text, decimals = text_columns(preparation), decimal_signs(preparation)
 

@@ -69,7 +69,7 @@ class Learned(NamedTuple):
     Attributes
     ----------
     problem : Problem
-        The rows that may be used, without copies.
+        The rows that may be used, without copies; what is known of them but their features.
     used : Problem
         Those of them that are used, in random order; numbers have mean 0 and variance 1.
     plan : RowPlan
@@ -156,6 +156,7 @@ def learn(
         choice: dict[str, Any] = {"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort}
         problem, plan = plan_for(problem, **choice, seed=seed, n_jobs=n_jobs)
     used, centre, scale = standardised_target(problem if problem.stored is not None else problem.take(plan.rows))
+    problem = problem.without_features()
     target = target_of(used, plan, spent.light)
     predicted = used.take(plan.predicted) if plan.is_many else used
 

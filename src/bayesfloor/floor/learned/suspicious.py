@@ -98,6 +98,9 @@ class SuspiciousRows(Result, rows="row given suggested score"):
         Rows that were tested, and can be listed; rows given.
     confidence : float
         Level of the interval.
+    n_drawn : int or None
+        Rows that were drawn at random where all are too many for memory: `row` and `neighbours` then count these, in
+        the order of the table, as `read_table` of it with the same `random_state` does. None where they count all rows.
     """
 
     row: Ints
@@ -111,6 +114,7 @@ class SuspiciousRows(Result, rows="row given suggested score"):
     n_tested: int
     n_samples: int
     confidence: float
+    n_drawn: int | None = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -119,7 +123,8 @@ class SuspiciousRows(Result, rows="row given suggested score"):
         low, high = self.n_wrong_interval
         return (
             f"SuspiciousRows({len(self)} listed, {self.n_wrong:.0f} wrong, {exact_percent(self.confidence)} interval "
-            f"{low:.0f} to {high:.0f}, {self.n_tested} of {self.n_samples} samples tested)"
+            f"{low:.0f} to {high:.0f}, {self.n_tested} of {self.n_samples} samples tested"
+            f"{'' if self.n_drawn is None else f', rows counted among {self.n_drawn} that were drawn'})"
         )
 
 
@@ -372,6 +377,7 @@ def list_rows(
     n_samples: int,
     confidence: float,
     of_suggested: bool,
+    n_drawn: int | None = None,
 ) -> SuspiciousRows:
     """List the rows that stand out, each with the rows that are nearest to it.
 
@@ -391,6 +397,8 @@ def list_rows(
         Level of the range.
     of_suggested : bool
         Whether the rows beside a listed one are those whose label is the suggested one, or any.
+    n_drawn : int or None, default=None
+        How many were drawn, where that are not all of the table.
 
     Returns
     -------
@@ -416,6 +424,7 @@ def list_rows(
         n_tested=len(places),
         n_samples=n_samples,
         confidence=confidence,
+        n_drawn=n_drawn,
     )
 
 

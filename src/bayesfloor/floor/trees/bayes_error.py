@@ -88,10 +88,10 @@ def bayes_error(
     >>> round(floor.estimate, 3), round(floor.lower, 3), round(floor.upper, 3)
     (0.035, 0.024, 0.047)
     """
-    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
+    problem = check_problem_anywhere(X, y, client, groups, options.random_state)
     draws = count_cross_edges(problem, options, whole=True, pairs=sum_of_pairs)
     pairs = pairwise_result(draws, problem, options, normalize=True) if sum_of_pairs else None
     return whole_result(draws, problem, options, pairs)
@@ -141,10 +141,10 @@ progress, client
     >>> print(hardest.first, hardest.second, round(hardest.normalized, 3))
     versicolor virginica 0.106
     """
-    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
+    problem = check_problem_anywhere(X, y, client, groups, options.random_state)
     draws = count_cross_edges(problem, options, pairs=True)
     return pairwise_result(draws, problem, options, normalize)
 
@@ -187,10 +187,10 @@ progress, client
     >>> rest.estimate.round(3)
     array([0.   , 0.04 , 0.035])
     """
-    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
+    problem = check_problem_anywhere(X, y, client, groups, options.random_state)
     draws = count_cross_edges(problem, options, classes=True)
     return one_vs_rest_result(draws, problem, options)
 
@@ -232,10 +232,10 @@ def henze_penrose_divergence(
            [1.  , 0.  , 0.86],
            [1.  , 0.86, 0.  ]])
     """
-    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, False, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
+    problem = check_problem_anywhere(X, y, client, groups, options.random_state)
     draws = count_cross_edges(problem, options, pairs=True)
     cross = mean_of_draws(draws.pairs)
     counts = problem.class_counts

@@ -128,10 +128,11 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         BayesErrorEstimator
             This estimator.
         """
-        problem = check_problem_anywhere(X, y, self.client, groups)
+        options = self._options(self.random_state)
+        problem = check_problem_anywhere(X, y, self.client, groups, options.random_state)
         seen = problem.X if is_remote(X) else X
         validate_data(self, seen, skip_check_array=True)  # only n_features_in_, feature_names_in_
-        self._estimate(problem, self._options(self.random_state), ())
+        self._estimate(problem, options, ())
         self.__dict__.pop("_stream", None)
         return self
 

@@ -213,7 +213,6 @@ def noise_variance_from_trees(
     >>> print(f"{noise.rmse:.2f}")
     0.30
     """
-    problem = check_problem(X, y, task="regression", groups=groups, sample_weight=sample_weight)
     options = check_options(
         n_trees=n_trees,
         confidence=confidence,
@@ -224,6 +223,7 @@ def noise_variance_from_trees(
         client=client,
     )
     seed = options.random_state
+    problem = check_problem(X, y, task="regression", groups=groups, sample_weight=sample_weight, seed=seed)
     rows, n_copies = _rows_in_order(problem, seed)
     used = problem.take(rows)
     points, stands_for = _points(used)

@@ -243,7 +243,7 @@ def _conclude(
         noise_variance=rmse.estimate**2,
         noise_variance_interval=(rmse.interval[0] ** 2, rmse.interval[1] ** 2),
         noise=profile,
-        suspicious=suspicious_numbers(rows, profile),
+        suspicious=suspicious_numbers(rows, profile, problem.n_drawn),
         predicted=predicted,
         weights=learned.weights(),
         y_summary=target,

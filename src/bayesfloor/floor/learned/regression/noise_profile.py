@@ -116,7 +116,7 @@ def profile_of_residuals(
     )
 
 
-def suspicious_numbers(tested: TestedRows, profile: NoiseProfile) -> SuspiciousRows:
+def suspicious_numbers(tested: TestedRows, profile: NoiseProfile, n_drawn: int | None = None) -> SuspiciousRows:
     """List the rows whose y is far from the prediction, and on the same side far from that of their neighbours.
 
     Parameters
@@ -125,6 +125,8 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile) -> SuspiciousR
         What the stack predicts.
     profile : NoiseProfile
         How large deviations are.
+    n_drawn : int or None, default=None
+        As in `SuspiciousRows`.
 
     Returns
     -------
@@ -150,6 +152,7 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile) -> SuspiciousR
         n_samples=profile.n_samples,
         confidence=profile.confidence,
         of_suggested=False,
+        n_drawn=n_drawn,
     )
 
 

@@ -1,0 +1,52 @@
+"""`bayesfloor floor` of a large file: all rows are trained on, from disk, and few are held in memory beside them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bayesfloor.cli import floors
+from bayesfloor.data import row_parts
+from bayesfloor.floor.learned import large_tables
+from bayesfloor.learn import boosting_by_parts, storing
+
+N_ROWS, MANY_ROWS = 4000, 1000
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """Have a file of 4000 rows be large."""
+    monkeypatch.setattr(large_tables, "MANY_ROWS", MANY_ROWS)
+    monkeypatch.setattr(storing, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(row_parts, "PART_ROWS", 800)
+    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 5)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((N_ROWS, 2))
+    label = np.where(x[:, 0] + rng.standard_normal(N_ROWS) > 0, "yes", "no")
+    lines = [f"{a:.6f},{b:.6f},{own}" for (a, b), own in zip(x.tolist(), label, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
+
+
+def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch, coarse_curves, few_learners):
+    held = []
+
+    def opened(*arguments, **options):
+        held.append(open_table(*arguments, **options))
+        return held[-1]
+
+    open_table = floors.open_table
+    monkeypatch.setattr(floors, "open_table", opened)
+    outcome = run("floor rows.csv --json")
+    assert outcome.code == 0, outcome.err
+    assert (len(held[0].X), held[0].n_samples) == (MANY_ROWS, N_ROWS)
+    assert "the floor is estimated from the files" in outcome.err
+    result = json.loads(outcome.out)["result"]
+    assert (result["n_rows"], result["n_samples"]) == (N_ROWS, N_ROWS)
+
+
+def test_a_table_in_memory_has_all_of_its_rows(large, run, monkeypatch, coarse_curves, few_learners):
+    monkeypatch.setattr(large_tables, "MANY_ROWS", N_ROWS + 1)
+    outcome = run("floor rows.csv --json")
+    assert outcome.code == 0, outcome.err
+    assert "from the files" not in outcome.err
+    assert json.loads(outcome.out)["result"]["n_rows"] == N_ROWS
