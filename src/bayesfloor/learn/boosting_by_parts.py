@@ -53,7 +53,7 @@ N_LEAVES, MIN_ROWS = 127, 20
 #: Most columns drawn for each tree.
 MOST_COLUMNS = 30
 #: Rows that trees are grown to, about, and rows times scores at the most.
-GROWN_ROWS, GROWN_SCORES = 2**21, 2**23
+GROWN_ROWS, GROWN_SCORES = 2**20, 2**22
 #: Share of the largest gain from which nodes are split at the same time.
 AT_ONCE = 0.35
 #: Root mean squares of numbers above which a difference counts no more for where trees are split.
