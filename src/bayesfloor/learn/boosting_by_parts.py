@@ -148,9 +148,8 @@ def boost_parts(
     turns = _turns(pool, numbers, n_scores)
     mean_square, rng = 1.0, np.random.default_rng(seed)
     for number in range(n_rounds):
-        told = Round(
-            mark, tuple(each[:number] for each in trees), is_category, target, CLIPPED * mean_square**0.5, seed + number
-        )
+        before = trees[0][:number], trees[1][:number], trees[2][:number], trees[3][:number]
+        told = Round(mark, before, is_category, target, CLIPPED * mean_square**0.5, seed + number)
         grown = _grow(pool, turns[number % len(turns)], told, rng)
         sums = pool.merged(sums_of_leaves, numbers, np.add, told, grown)
         values = -rate * sums[..., 0] / (sums[..., 1] + RIDGE)
