@@ -69,12 +69,14 @@ def floor(
         show_plan("floor", files, options, work)
         return OK
     announce(files, options, work)
-    from bayesfloor.floor.learned.large_tables import MANY_ROWS
+    most_rows = None
+    if not given.fast and given.by is None and is_as_it_is(options) and _are_files(files):
+        from bayesfloor.floor.learned.large_tables import MANY_ROWS
 
-    is_from_files = not given.fast and given.by is None and is_as_it_is(options) and _are_files(files)
+        most_rows = MANY_ROWS
     # what a floor of many rows is estimated from is on disk; columns are looked at in some of them
-    table = open_table(files, options, given.by, task=task, most_rows=MANY_ROWS if is_from_files else None)
-    is_from_files = is_from_files and table.n_samples >= MANY_ROWS
+    table = open_table(files, options, given.by, task=task, most_rows=most_rows)
+    is_from_files = most_rows is not None and table.n_samples >= most_rows
     if is_from_files:
         say("Columns are looked at in these rows; the floor is estimated from the files.", quiet=options.quiet)
     judged_by = metric_arguments(given, table)

@@ -12,7 +12,7 @@ The node with the largest gain is split first (Shi 2007), and with it those whos
 The scores of the rows stay with their part. They follow from the trees, so that a part which was lost finds them again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +117,7 @@ def boost_parts(
     target: BoostedTarget,
     is_category: Bools,
     seed: int,
+    check: Callable[[], None] | None = None,
 ) -> Trees:
     """Boost some parts, and return the trees.
 
@@ -132,6 +133,8 @@ def boost_parts(
         Which columns of bins hold codes.
     seed : int
         Seeds the draws of columns, and the rounding of derivatives.
+    check : callable or None, default=None
+        Called before each round; raises where the work has been given up. None for that of the pool.
 
     Returns
     -------
@@ -148,6 +151,7 @@ def boost_parts(
     turns = _turns(pool, numbers, n_scores)
     mean_square, rng = 1.0, np.random.default_rng(seed)
     for number in range(n_rounds):
+        (check or pool.pool.check)()
         before = trees[0][:number], trees[1][:number], trees[2][:number], trees[3][:number]
         told = Round(mark, before, is_category, target, CLIPPED * mean_square**0.5, seed + number)
         grown = _grow(pool, turns[number % len(turns)], told, rng)
@@ -173,7 +177,7 @@ def boosting_of_parts(train: Train, test: Floats, seed: int) -> dict[str, Floats
     none = np.empty((len(y), 0), np.float32)
     parts = [RowPart(none, bins[at : at + PART_ROWS], y[at : at + PART_ROWS]) for at in range(0, len(y), PART_ROWS)]
     target = boosted_target(train.prior, train.n_classes)
-    trees = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, is_category, seed)
+    trees = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, is_category, seed, train.check)
     scores = scores_by(bins_by(others, cuts, is_category), is_category, target.start, *trees)
     return {NAME: train.within(shares_of(scores) if train.n_classes else scores, 0.0)}
 

@@ -364,7 +364,10 @@ class ClusterRun:
 
 
 class KeptRun(ClusterRun):
-    """One of several runs on the same data, which is sent once, and again only when it is lost."""
+    """One of several runs on the same data, which is sent once, and again only when it is lost.
+
+    Names tell which data are the same; what is named "shared" alone belongs to one run.
+    """
 
     def __init__(self, cluster: Cluster, graph: Graph, sent: dict[str, Future[Any]]):
         super().__init__(cluster, graph)
@@ -374,7 +377,7 @@ class KeptRun(ClusterRun):
         gone = {
             name: value
             for name, value in data.items()
-            if name not in self._sent or self._sent[name].status != "finished"
+            if name == "shared" or name not in self._sent or self._sent[name].status != "finished"
         }
         if gone:
             self._sent.update(super()._scatter(gone, suffix, to_all))
