@@ -122,7 +122,7 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
     value[0] = np.random.default_rng(0).standard_normal(shape[1:])
     target = boosted_target(like_prior(y, n_classes), n_classes)
     trees, grown = (column[:1], left[:1], child[:1], value[:1]), (column[1], left[1], child[1])
-    sums = sums_of_leaves(part, Round("mark", trees, IS_CATEGORY, target, 1.0, 0), grown)
+    sums = sums_of_leaves(part, Round("mark", trees, IS_CATEGORY, target, 1.0, 0), grown, 0, [])
     for k in range(n_scores):
         scores = np.tile(target.start, (700, 1))
         leaves = [np.where(bins[:, 0] <= cut, 1, np.where(bins[:, 3] % 2 == 0, 3, 4)) for cut in (60, 70)]

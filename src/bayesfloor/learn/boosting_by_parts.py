@@ -12,6 +12,7 @@ The node with the largest gain is split first (Shi 2007), and with it those whos
 The scores of the rows stay with their part. They follow from the trees, so that a part which was lost finds them again.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from bayesfloor.learn.boosting_part_kernels import (
     put_in_order,
     split_nodes,
     sum_by_leaf,
+    write_leaves,
     write_slopes,
 )
 from bayesfloor.learn.parts import PartPool
@@ -52,8 +54,9 @@ FEW_ROUNDS, LARGE_RATE, RATE = 100, 0.25, 0.15
 N_LEAVES, MIN_ROWS = 127, 20
 #: Most columns drawn for each tree.
 MOST_COLUMNS = 30
-#: Rows that trees are grown to, about, and rows times scores at the most.
-GROWN_ROWS, GROWN_SCORES = 2**20, 2**22
+#: Rows that each tree is grown to at the least, rows times scores alike, the share of all rows, and how many times the
+#: least at the most: they are in memory.
+GROWN_ROWS, GROWN_SCORES, GROWN_SHARE, MOST_GROWN = 2**20, 2**22, 1 / 3, 4
 #: Share of the largest gain from which nodes are split at the same time.
 AT_ONCE = 0.35
 #: Root mean squares of numbers above which a difference counts no more for where trees are split.
@@ -154,8 +157,8 @@ def boost_parts(
         (check or pool.pool.check)()
         before = trees[0][:number], trees[1][:number], trees[2][:number], trees[3][:number]
         told = Round(mark, before, is_category, target, CLIPPED * mean_square**0.5, seed + number)
-        grown = _grow(pool, turns[number % len(turns)], told, rng)
-        sums = pool.merged(sums_of_leaves, numbers, np.add, told, grown)
+        grown, *last = _grow(pool, turns[number % len(turns)], told, rng)
+        sums = pool.merged(sums_of_leaves, numbers, np.add, told, grown, *last)
         values = -rate * sums[..., 0] / (sums[..., 1] + RIDGE)
         if not n_classes:  # the sum of squares after the step, from the sums before it
             change = (2.0 * values * sums[..., 0] + values**2 * sums[..., 1]).sum() / sums[..., 1].sum()
@@ -191,7 +194,9 @@ def _affordable(pool: PartPool, numbers: Sequence[int], n_trees: int) -> Sequenc
 def _turns(pool: PartPool, numbers: Sequence[int], n_scores: int) -> list[list[int]]:
     """Deal the parts out to turns, of about as many rows as trees are grown to."""
     n_rows = sum(pool.parts[number].n_rows for number in numbers)
-    n_turns = min(len(numbers), -(-n_rows // min(GROWN_ROWS, GROWN_SCORES // n_scores)))
+    fewest = min(GROWN_ROWS, GROWN_SCORES // n_scores)
+    grown = min(max(fewest, GROWN_SHARE * n_rows), MOST_GROWN * fewest)
+    n_turns = min(len(numbers), math.ceil(n_rows / grown))
     return [list(numbers[turn::n_turns]) for turn in range(n_turns)]
 
 
@@ -251,7 +256,7 @@ class _Tree:
             self.split.append(node)
             self.wanted.append(first if self._is_left_smaller(node) else first + 1)
         if self.n_leaves + len(self.split) == N_LEAVES:
-            self.split, self.wanted = [], []  # what the last leaves could be split by is of no use
+            self.wanted = []  # what the last leaves could be split by is of no use
 
     def _is_left_smaller(self, node: int) -> bool:
         """Tell which child of a node has fewer rows, about."""
@@ -261,8 +266,19 @@ class _Tree:
         return bool(2 * count_of(of_left, UNCOUNTED) < count_of(self.totals[place], UNCOUNTED))
 
 
-def _grow(pool: PartPool, numbers: Sequence[int], told: Round, rng: np.random.Generator) -> Nodes:
-    """Grow the trees of a round to some parts, and return their nodes."""
+def _grow(
+    pool: PartPool, numbers: Sequence[int], told: Round, rng: np.random.Generator
+) -> tuple[Nodes, int, list[Ints]]:
+    """Grow the trees of a round to some parts.
+
+    Returns
+    -------
+    nodes : Nodes
+    n_steps : int
+        How many it took.
+    split : list of ndarray
+        Of each tree, the nodes that were split since the last step.
+    """
     n_scores, d = len(told.target.start), len(told.is_category)
     shape = n_scores, 2 * N_LEAVES
     nodes = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64)
@@ -282,8 +298,10 @@ def _grow(pool: PartPool, numbers: Sequence[int], told: Round, rng: np.random.Ge
             if tree.wanted:
                 tree.take(sums[first:last], penalty)
                 tree.choose()
+            else:
+                tree.split = []
             first = last
-    return nodes
+    return nodes, step, [np.array(tree.split, np.int64) for tree in trees]
 
 
 def sums_of_bins(
@@ -314,13 +332,12 @@ def sums_of_bins(
     is_known = known == now  # a part may be on several workers, of which one did the last steps
     bins, slopes, order, start, stop = placed if is_known else _placed(part, told, nodes)
     sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
-    first, aside = 0, np.empty(len(bins), np.uint32)
-    for k, (features, split, wanted) in enumerate(plan):
-        rows = order[k], start[k], stop[k]
-        if is_known:
-            split_nodes(bins, told.is_category, split, *(each[k] for each in nodes), *rows, aside)
+    if is_known:
+        _split(bins, told, nodes, [split for _, split, _ in plan], order, start, stop)
+    first = 0
+    for k, (features, _, wanted) in enumerate(plan):
         last = first + len(wanted)
-        add_up_rows(bins, slopes[k], features, wanted, *rows, sums[first:last])
+        add_up_rows(bins, slopes[k], features, wanted, order[k], start[k], stop[k], sums[first:last])
         first = last
     part.state[f"{told.mark} tree"] = (now[0], step + 1), (bins, slopes, order, start, stop)
     return sums
@@ -340,11 +357,24 @@ def _placed(part: RowPart, told: Round, nodes: Nodes) -> tuple[NDArray[Any], ...
     return part.bins, slopes, order, start, stop
 
 
-def sums_of_leaves(part: RowPart, told: Round, grown: Nodes) -> Floats:
-    """Return the derivatives in each leaf of the trees that were grown last."""
-    part.state.pop(f"{told.mark} tree", None)
+def _split(bins: NDArray[np.uint8], told: Round, nodes: Nodes, split: list[Ints], *rows: NDArray[Any]) -> None:
+    """Put the rows of nodes that were split in the order of their children, in each tree."""
+    aside = np.empty(len(bins), np.uint32)
+    for k, of_tree in enumerate(split):
+        split_nodes(bins, told.is_category, of_tree, *(each[k] for each in (*nodes, *rows)), aside)
+
+
+def sums_of_leaves(part: RowPart, told: Round, grown: Nodes, n_steps: int, split: list[Ints]) -> Floats:
+    """Return the derivatives in each leaf of the trees that were grown last, as `_grow` tells of them."""
+    known, placed = part.state.pop(f"{told.mark} tree", (None, None))
     scores, leaves = _scores_after(part, told)
-    find_leaves(part.bins, told.is_category, *grown, leaves)
+    if placed is not None and known == (len(told.trees[0]), n_steps):
+        bins, _, *rows = placed
+        _split(bins, told, grown, split, *rows)
+        for k, of_tree in enumerate(zip(grown[0], *rows, strict=True)):
+            write_leaves(*of_tree, leaves[:, k])
+    else:
+        find_leaves(part.bins, told.is_category, *grown, leaves)
     sums = np.zeros((*grown[0].shape, 2))
     sum_by_leaf(leaves, part.y, told.target.n_classes, scores, sums)
     part.state[told.mark] = len(told.trees[0]), scores, leaves

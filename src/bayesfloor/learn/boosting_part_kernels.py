@@ -82,6 +82,15 @@ def split_nodes(bins, is_category, split, column_of, left_of, child_of, order, s
 
 
 @kernel
+def write_leaves(column_of, order, start, stop, leaves):
+    """Write the leaf of each row, where rows are in the order of the nodes of a tree."""
+    for node in range(column_of.shape[0]):
+        if column_of[node] < 0:
+            for p in range(start[node], stop[node]):
+                leaves[order[p]] = node
+
+
+@kernel
 def add_up_rows(bins, slopes, features, wanted, order, start, stop, sums):
     """Add up the words of the rows of some nodes, in each bin of some columns: (n_wanted, n_features, n_bins)."""
     sums[:] = 0
