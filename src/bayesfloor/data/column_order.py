@@ -143,10 +143,8 @@ def in_column_order(problem: Problem) -> Problem:
     with_labels = partial(_marked_rows, known, of_rows, ranks)
     order = np.concatenate([units[unit] for unit in _order_of(known, of_rows, with_labels)])
     given = np.argsort(order)
-    if np.array_equal(order, given) and np.all(np.diff(order) == 1):
-        points = X
-    else:
-        points = np.take(X, order, axis=1)  # in the order of rows at once; X[:, order] is not
+    # `take` writes rows in their order at once; X[:, order] does not
+    points = X if np.all(np.diff(order) == 1) else np.take(X, order, axis=1)
     names = problem.feature_names
     if tabular is not None:
         columns = [partial(bits_of, column) for column in tabular.values.T]

@@ -277,6 +277,7 @@ def fit_sample(
     pool: WorkerPool,
     cluster: Cluster | None = None,
     number: int = 0,
+    amount: int = 0,
 ) -> "Found":
     """Train some learners on one training set.
 
@@ -288,6 +289,8 @@ def fit_sample(
         The learners.
     number : int, default=0
         Which of the training sets.
+    amount : int, default=0
+        How much work each family is, for progress.
 
     Returns
     -------
@@ -297,7 +300,7 @@ def fit_sample(
     seeds = np.random.SeedSequence(seed).generate_state(len(plan.splits)).tolist()
     inputs = _FitInputs(problem, plan, target, seeds)
     tasks = [(number, ((name, family),), frozenset(wanted)) for name, family in families.items()]
-    found = run_fits(_fit_families, inputs, tasks, [0] * len(tasks), pool, cluster)
+    found = run_fits(_fit_families, inputs, tasks, [amount] * len(tasks), pool, cluster)
     return {family: of_family for of_task in found for family, of_family in of_task.items()}
 
 
@@ -326,12 +329,9 @@ def fit_for_rows_to_come(
         What each of them will predict.
     """
     whole = plan._replace(splits=[Split(0, np.arange(len(problem.X)), ())])
-    seeds = np.random.SeedSequence(seed).generate_state(1).tolist()
-    inputs = _FitInputs(problem, whole, target, seeds)
-    tasks = [(0, ((name, family),), frozenset(wanted)) for name, family in families.items()]
-    pool.expect(len(tasks))
-    found = run_fits(_fit_families, inputs, tasks, [1] * len(tasks), pool, cluster)
-    return {learner: later for of_task in found for family in of_task.values() for learner, later in family.items()}
+    pool.expect(len(families))
+    found = fit_sample(problem, whole, target, families, wanted, seed, pool, cluster, amount=1)
+    return {learner: later for family in found.values() for learner, later in family.items()}
 
 
 T = TypeVar("T")
