@@ -14,6 +14,7 @@ from bayesfloor.learn import boosting_by_parts
 from bayesfloor.learn.boosting import scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
 from bayesfloor.learn.boosting_kernels import UNCOUNTED, unpacked
+from bayesfloor.learn.boosting_part_kernels import write_shares
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
@@ -100,13 +101,24 @@ def test_a_file_that_was_cut_short_is_an_error():
     with open(parts[0].path("bins"), "r+b") as stream:
         stream.truncate(10)
     with pytest.raises(OSError, match="10 values in place of"):
-        parts[0].read()
+        _ = parts[0].read().bins
 
 
 def test_a_full_disk_is_named_before_anything_is_written(monkeypatch):
     monkeypatch.setattr(row_parts, "MOST_OF_DISK", 0.0)
     with pytest.raises(OSError, match=r"on disk, and .* left"):
         stored()
+
+
+@pytest.mark.parametrize("n_scores", [1, 2, 5])
+def test_shares_are_those_of_scipy(n_scores):
+    scores = np.random.default_rng(0).normal(0.0, 8.0, (1000, n_scores)).astype(np.float32)
+    scores[:3] = [[-200.0], [0.0], [200.0]]
+    shares = np.empty((n_scores, 1024), np.float32)
+    write_shares(scores, shares)
+    exact = scores.astype(np.float64)
+    expected = softmax(exact, axis=1) if n_scores > 1 else expit(exact)
+    assert_allclose(shares[:, :1000].T, expected, rtol=1e-5, atol=1e-37)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])

@@ -11,7 +11,7 @@ table comes in, its parts are the same, and every part is a random sample of the
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class RowPart(WithArrays):
     Attributes
     ----------
     points : ndarray of shape (n, n_directions), float32
-        Coordinates in a space in which near rows are alike. They may be given as a function that reads them.
+        Coordinates in a space in which near rows are alike.
     bins : ndarray of shape (n, n_columns), uint8
         Bins of numbers and codes of categories.
     y : ndarray of shape (n,)
@@ -46,21 +46,9 @@ class RowPart(WithArrays):
         What is kept from one call to the next in the process that has the part, and can be made again.
     """
 
-    def __init__(
-        self,
-        points: NDArray[np.float32] | Callable[[], NDArray[np.float32]],
-        bins: NDArray[np.uint8],
-        y: NDArray[Any],
-    ) -> None:
-        self._points, self.bins, self.y = points, bins, y
+    def __init__(self, points: NDArray[np.float32], bins: NDArray[np.uint8], y: NDArray[Any]) -> None:
+        self.points, self.bins, self.y = points, bins, y
         self.state: dict[str, Any] = {}
-
-    @property
-    def points(self) -> NDArray[np.float32]:
-        """Coordinates, read from disk when they are first asked for."""
-        if callable(self._points):
-            self._points = self._points()
-        return self._points
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _arrived, (self.points, self.bins, self.y)
@@ -71,11 +59,32 @@ class RowPart(WithArrays):
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return len(self.y)
+        return len(self)
 
     def read(self) -> "RowPart":
         """Return the part, as if it were on disk."""
         return self
+
+    def loaded(self) -> "RowPart":
+        """Return the part with all of its arrays in memory."""
+        return RowPart(self.points, self.bins, self.y)
+
+
+class _ReadPart(RowPart):
+    """A part on disk, whose arrays are read when they are first asked for."""
+
+    def __init__(self, stored: "StoredPart") -> None:
+        self._stored, self.state = stored, stored.state
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("points", "bins", "y"):
+            raise AttributeError(name)
+        values = self._stored.array(name)
+        setattr(self, name, values)
+        return values
+
+    def __len__(self) -> int:
+        return self._stored.n_rows
 
 
 def _arrived(*arrays: NDArray[Any]) -> RowPart:
@@ -105,10 +114,8 @@ class StoredPart:
     state: dict[str, Any] = field(default_factory=dict)
 
     def read(self) -> RowPart:
-        """Read the rows; their points when they are first asked for."""
-        part = RowPart(lambda: self.array("points"), self.array("bins"), self.array("y"))
-        part.state = self.state
-        return part
+        """Return the rows, whose arrays are read when they are first asked for."""
+        return _ReadPart(self)
 
     def array(self, name: str) -> NDArray[Any]:
         """Read one array of all rows."""

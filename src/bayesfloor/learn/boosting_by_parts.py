@@ -23,7 +23,6 @@ from bayesfloor.data.row_parts import PART_ROWS, RowPart
 from bayesfloor.learn.boosting import RIDGE, bins_by, columns_to_boost, cuts_of, scores_by, shares_of
 from bayesfloor.learn.boosting_kernels import (
     MOST_BINS,
-    MOST_OF_CATEGORY,
     UNCOUNTED,
     best_column,
     count_of,
@@ -56,7 +55,7 @@ N_LEAVES, MIN_ROWS = 127, 20
 MOST_COLUMNS = 30
 #: Rows that each tree is grown to at the least, rows times scores alike, the share of all rows, and how many times the
 #: least at the most: they are in memory.
-GROWN_ROWS, GROWN_SCORES, GROWN_SHARE, MOST_GROWN = 2**20, 2**22, 1 / 3, 4
+GROWN_ROWS, GROWN_SCORES, GROWN_SHARE, MOST_GROWN = 2**20, 2**22, 0.25, 4
 #: Share of the largest gain from which nodes are split at the same time.
 AT_ONCE = 0.35
 #: Root mean squares of numbers above which a difference counts no more for where trees are split.
@@ -209,7 +208,7 @@ class _Tree:
 
     def __init__(self, features: Ints, is_category: Bools, nodes: Nodes) -> None:
         self.features, self.is_category, (self.column, self.left, self.child) = features, is_category, nodes
-        self.n_bins = np.where(is_category, MOST_OF_CATEGORY, MOST_BINS)
+        self.n_bins = np.zeros(len(is_category), np.int64)  # of the columns drawn, those that rows are in
         self.sums = np.empty((N_LEAVES, len(features), MOST_BINS), np.int64)
         self.totals = np.empty(N_LEAVES, np.int64)
         self.n_leaves = 0
@@ -218,13 +217,16 @@ class _Tree:
         self.split: list[int] = []  # nodes that were split last
         self.wanted: list[int] = [0]  # one child of each
 
-    def take(self, sums: NDArray[np.int64], penalty: float) -> None:
-        """Take what was added up of the wanted nodes."""
+    def take(self, sums: NDArray[np.int64]) -> list[int]:
+        """Take what was added up of the wanted nodes, and return the nodes that could be split now."""
         for node, of_node in zip(self.wanted, sums, strict=True):
             place = self.n_leaves
             self.n_leaves += 1
             self.sums[place], self.totals[place] = of_node, of_node[0].sum()
             self.place_of[node] = place
+        if not self.split:
+            self.n_bins[self.features] = MOST_BINS - (sums[0] != 0)[:, ::-1].argmax(axis=1)
+            return [0]
         for node in self.split:
             first = int(self.child[node])
             new, other = (first, first + 1) if first in self.place_of else (first + 1, first)
@@ -232,9 +234,12 @@ class _Tree:
             self.place_of[other] = place
             self.sums[place] -= self.sums[self.place_of[new]]
             self.totals[place] -= self.totals[self.place_of[new]]
-        fresh = [0] if not self.split else [int(self.child[node]) + side for node in self.split for side in (0, 1)]
+        return [int(self.child[node]) + side for node in self.split for side in (0, 1)]
+
+    def find_splits(self, nodes: Sequence[int], penalty: float) -> None:
+        """Find the best split of some nodes."""
         columns = self.features, self.n_bins, self.is_category
-        for node in fresh:
+        for node in nodes:
             place = self.place_of[node]
             gain, column, left = best_column(
                 self.sums, place, self.totals[place], *columns, penalty, MIN_ROWS, UNCOUNTED
@@ -292,15 +297,19 @@ def _grow(
         plan = [(tree.features, np.array(tree.split, np.int64), np.array(tree.wanted, np.int64)) for tree in trees]
         sums = pool.merged(sums_of_bins, numbers, np.add, told, nodes, plan, step)
         step += 1
-        first = 0
+        first, tasks = 0, []
         for tree in trees:
             last = first + len(tree.wanted)
             if tree.wanted:
-                tree.take(sums[first:last], penalty)
-                tree.choose()
+                fresh = tree.take(sums[first:last])
+                tasks += [(tree, fresh[start:stop], penalty) for start, stop in pool.pool.shares(len(fresh))]
             else:
                 tree.split = []
             first = last
+        pool.pool.run(_Tree.find_splits, tasks)
+        for tree in trees:
+            if tree.wanted:
+                tree.choose()
     return nodes, step, [np.array(tree.split, np.int64) for tree in trees]
 
 

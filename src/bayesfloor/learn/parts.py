@@ -56,7 +56,7 @@ class PartPool:
             return self.pool.run(lambda number: work(self.parts[number].read(), *shared), [(each,) for each in numbers])
         large = [arg for arg in shared if bytes_of(arg) > SENT_BYTES]
         small = [(False, None) if bytes_of(arg) > SENT_BYTES else (True, arg) for arg in shared]
-        data: dict[str, Any] = {f"part {number}": Lazy(self.parts[number].read) for number in numbers}
+        data: dict[str, Any] = {f"part {number}": Lazy(self.parts[number].read().loaded) for number in numbers}
         data |= {self._named(arg): arg for arg in large}
         names = [name for name in data if name.startswith("shared")]
         call = partial(_on_worker, work, small)
