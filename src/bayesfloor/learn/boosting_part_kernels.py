@@ -82,7 +82,7 @@ def write_slopes(scores, y, n_classes, unit, state, slopes):
                     first = share - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
                     second = share * (1.0 - share)
                 else:
-                    first, second = min(1.0, max(-1.0, (scores[i, 0] - y[i]) / unit)), 0.25
+                    first, second = min(1.0, max(-1.0, (scores[i, 0] - y[i]) / unit)), np.float64(0.25)
                 slopes[k, i] = packed(first, second, UNCOUNTED, next_random(state))
 
 

@@ -207,34 +207,41 @@ def cross_fit_from_disk(
     whole = PartPool(stored.parts, pool, cluster)
     of_quarters = PartLearners(whole, stored.tested, like, stored.is_category, seed)
     is_by_parts = np.isin(names, LEARNERS)
-    for place in _in_order_of_training(sets):
-        own, train = sets[place], plan.splits[place].train
-        if race is not None and own.view == 0 and own.size != len(VIEWS) - 1:
-            raced[own.size][:] = race(fitted, own.size) | (~is_by_parts & (own.size < len(VIEWS)))
-        goes_on = {name for learner, name in enumerate(names) if raced[own.size][:, learner].any()}
-        if own.quarters:
-            found = of_quarters.predict(own.quarters, goes_on)
-        else:
-            found = learners_of(own.parts).predict(range(min(QUARTERS, len(own.parts))), goes_on)
-        again = of_sample
-        if len(train) < len(sample):
-            some = {family: own_families[family] for family, name in known if name in goes_on}
-            again = fit_sample(in_memory, plan, target, some, goes_on, seed, pool, cluster, place)
-        for learner, (family, name) in enumerate(known):
-            if name in goes_on:
-                fitted.predicted[own.size][learner, own.view] = again[family][name]
-        for learner, name in enumerate(names):
-            if name in found:
-                values = _in_units(found[name], used, sample, stored.units, units)
-                fitted.predicted[own.size][learner, own.view] = target.predictions(values, like, used, sample)
-        pool.advance(own.n_rows)
+    for places in _in_order_of_training(sets):
+        size = sets[places[0]].size
+        if race is not None and size != len(VIEWS) - 1:
+            raced[size][:] = race(fitted, size) | (~is_by_parts & (size < len(VIEWS)))
+        goes_on = {name for learner, name in enumerate(names) if raced[size][:, learner].any()}
+
+        def predict(own: DiskSet, goes_on: set[str] = goes_on) -> dict[str, Floats]:
+            if own.quarters:
+                return of_quarters.predict(own.quarters, goes_on)
+            return learners_of(own.parts).predict(range(min(QUARTERS, len(own.parts))), goes_on)
+
+        # workers of a cluster have one training set at a time; threads that wait in one go on with another
+        at_once = [places] if cluster is None else [[place] for place in places]
+        of_sets = [found for some in at_once for found in pool.map_in_parallel(predict, [(sets[n],) for n in some])]
+        for place, found in zip(places, of_sets, strict=True):
+            own, train, again = sets[place], plan.splits[place].train, of_sample
+            if len(train) < len(sample):
+                some_families = {family: own_families[family] for family, name in known if name in goes_on}
+                again = fit_sample(in_memory, plan, target, some_families, goes_on, seed, pool, cluster, place)
+            for learner, (family, name) in enumerate(known):
+                if name in goes_on:
+                    fitted.predicted[own.size][learner, own.view] = again[family][name]
+            for learner, name in enumerate(names):
+                if name in found:
+                    values = _in_units(found[name], used, sample, stored.units, units)
+                    fitted.predicted[own.size][learner, own.view] = target.predictions(values, like, used, sample)
+            pool.advance(own.n_rows)
     return fitted
 
 
-def _in_order_of_training(sets: list[DiskSet]) -> list[int]:
-    """Return the training sets in the order in which learners race: from quarters to all rows, then smaller ones."""
-    is_small = [own.size >= len(VIEWS) for own in sets]
-    return sorted(range(len(sets)), key=lambda place: (is_small[place], -sets[place].size, sets[place].view))
+def _in_order_of_training(sets: list[DiskSet]) -> list[list[int]]:
+    """Return the training sets of each size in the order in which learners race: from quarters to all, then smaller."""
+    n_sizes = 1 + max(own.size for own in sets)
+    sizes = [*reversed(range(len(VIEWS))), *range(len(VIEWS), n_sizes)]
+    return [[place for place, own in enumerate(sets) if own.size == size] for size in sizes]
 
 
 def _in_units(
