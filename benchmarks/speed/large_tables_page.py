@@ -48,7 +48,7 @@ Of a folder of Parquet files. *Truth* is the known floor of the error; *covers* 
     "boosting": """\
 ## Boosting on all rows
 
-LightGBM, its error and log-loss on fresh rows by the known probabilities.""",
+LightGBM, its error and log-loss on fresh rows by the known probabilities; on covertype by their labels.""",
     "read": "## Reading\n\nInto one prepared table in memory.",
     "models": "## Models\n\nWritten by `bayesfloor fit`.",
     "forests": "## Spanning forests\n\nThree exact trees of the points of a file.",
@@ -174,7 +174,7 @@ def floor_table(records: list[Record]) -> str:
 def boosting_table(records: list[Record]) -> str:
     """Return the table of LightGBM."""
     rows = [
-        [each["table"], _rows(each["n_rows"]), *_taken(each), *(_figure(each[name]) for name in JUDGED)]
+        [each["table"], _rows(each["n_rows"]), *_taken(each), *(_figure(each.get(name)) for name in JUDGED)]
         for each in records
     ]
     return as_table(["table", "rows", *TAKEN, "truth", "error", "log-loss"], rows)

@@ -35,6 +35,7 @@ from bayesfloor.learn.boosting_part_kernels import (
     put_in_order,
     split_nodes,
     sum_by_leaf,
+    write_columns,
     write_leaves,
     write_slopes,
 )
@@ -339,21 +340,21 @@ def sums_of_bins(
     now = len(told.trees[0]), step
     known, placed = part.state.pop(f"{told.mark} tree", (None, None))
     is_known = known == now  # a part may be on several workers, of which one did the last steps
-    bins, slopes, order, start, stop = placed if is_known else _placed(part, told, nodes)
+    bins, columns, slopes, *rows = placed if is_known else _placed(part, told, nodes)
     sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
     if is_known:
-        _split(bins, told, nodes, [split for _, split, _ in plan], order, start, stop)
+        _split(columns, told, nodes, [split for _, split, _ in plan], *rows)
     first = 0
     for k, (features, _, wanted) in enumerate(plan):
         last = first + len(wanted)
-        add_up_rows(bins, slopes[k], features, wanted, order[k], start[k], stop[k], sums[first:last])
+        add_up_rows(bins, slopes[k], features, wanted, *(each[k] for each in rows), sums[first:last])
         first = last
-    part.state[f"{told.mark} tree"] = (now[0], step + 1), (bins, slopes, order, start, stop)
+    part.state[f"{told.mark} tree"] = (now[0], step + 1), (bins, columns, slopes, *rows)
     return sums
 
 
 def _placed(part: RowPart, told: Round, nodes: Nodes) -> tuple[NDArray[Any], ...]:
-    """Return the bins and the derivatives of the rows, and the rows in the order of nodes that they are in."""
+    """Return the bins, by row and by column, the derivatives, and the rows in the order of nodes that they are in."""
     scores, leaves = _scores_after(part, told)
     part.state[told.mark] = len(told.trees[0]), scores, None
     n, n_scores = scores.shape
@@ -363,14 +364,16 @@ def _placed(part: RowPart, told: Round, nodes: Nodes) -> tuple[NDArray[Any], ...
     start, stop = np.empty((2, n_scores, nodes[0].shape[1]), np.int64)
     for k in range(n_scores):
         put_in_order(leaves[:, k], order[k], start[k], stop[k])
-    return part.bins, slopes, order, start, stop
+    columns = np.empty(part.bins.shape[::-1], np.uint8)
+    write_columns(part.bins, columns)
+    return part.bins, columns, slopes, order, start, stop
 
 
-def _split(bins: NDArray[np.uint8], told: Round, nodes: Nodes, split: list[Ints], *rows: NDArray[Any]) -> None:
+def _split(columns: NDArray[np.uint8], told: Round, nodes: Nodes, split: list[Ints], *rows: NDArray[Any]) -> None:
     """Put the rows of nodes that were split in the order of their children, in each tree."""
-    aside = np.empty(len(bins), np.uint32)
+    aside = np.empty(columns.shape[1], np.uint32)
     for k, of_tree in enumerate(split):
-        split_nodes(bins, told.is_category, of_tree, *(each[k] for each in (*nodes, *rows)), aside)
+        split_nodes(columns, told.is_category, of_tree, *(each[k] for each in (*nodes, *rows)), aside)
 
 
 def sums_of_leaves(part: RowPart, told: Round, grown: Nodes, n_steps: int, split: list[Ints]) -> Floats:
@@ -378,8 +381,8 @@ def sums_of_leaves(part: RowPart, told: Round, grown: Nodes, n_steps: int, split
     known, placed = part.state.pop(f"{told.mark} tree", (None, None))
     scores, leaves = _scores_after(part, told)
     if placed is not None and known == (len(told.trees[0]), n_steps):
-        bins, _, *rows = placed
-        _split(bins, told, grown, split, *rows)
+        _, columns, _, *rows = placed
+        _split(columns, told, grown, split, *rows)
         for k, of_tree in enumerate(zip(grown[0], *rows, strict=True)):
             write_leaves(*of_tree, leaves[:, k])
     else:

@@ -104,17 +104,29 @@ def put_in_order(nodes, order, start, stop):
 
 
 @kernel
-def split_nodes(bins, is_category, split, column_of, left_of, child_of, order, start, stop, aside):
+def write_columns(bins, columns):
+    """Write bins column by column: where rows of a node are far apart, one column of them is still near."""
+    n, d = bins.shape
+    for start in range(0, n, _AT_ONCE):
+        stop = min(start + _AT_ONCE, n)
+        for j in range(d):
+            for i in range(start, stop):
+                columns[j, i] = bins[i, j]
+
+
+@kernel
+def split_nodes(columns, is_category, split, column_of, left_of, child_of, order, start, stop, aside):
     """Put the rows of some nodes in the order of their children."""
     to_left = np.empty(MOST_BINS, np.int64)
     for node in split:
         column = column_of[node]
+        bins = columns[column]
         for b in range(MOST_OF_CATEGORY if is_category[column] else MOST_BINS):
             to_left[b] = goes_left(left_of[node], b, is_category[column])
         middle, n_aside = start[node], 0
         for p in range(start[node], stop[node]):  # without a branch that nobody can foresee
             row = order[p]
-            is_left = to_left[bins[row, column]]
+            is_left = to_left[bins[row]]
             order[middle] = aside[n_aside] = row
             middle += is_left
             n_aside += 1 - is_left
