@@ -135,9 +135,10 @@ def test_steps_that_are_not_known_are_refused():
         from_plain(stored | {"outputs": {"a": 2}})
 
 
-def test_trees_that_lead_nowhere_are_refused(tables):
-    known = read_table(tables / "known.csv", target="kind")
-    steps = StackedClassifier(learners=["trees"], n_jobs=1).fit(known).model_.steps
+def test_trees_that_lead_nowhere_are_refused():
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (400, 6))
+    y = (X[:, 0] > 0.2).astype(int) + (X[:, 1] > -0.3)  # for which trees have all the weight
+    steps = StackedClassifier(learners=["trees"], n_jobs=1).fit(X, y).model_.steps
     place = steps.functions.index("decision_trees.means_of_trees")
     names = ("feature", "threshold", "child", "first", "last", "order", "sizes", "codes")
     wrongs = {"feature": 10**6, "child": 0, "first": -1, "last": 10**6, "order": 10**6, "sizes": 1, "codes": 3}
