@@ -14,7 +14,7 @@ from bayesfloor.learn import boosting_by_parts
 from bayesfloor.learn.boosting import scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
 from bayesfloor.learn.boosting_kernels import UNCOUNTED, unpacked
-from bayesfloor.learn.boosting_part_kernels import write_shares
+from bayesfloor.learn.boosting_part_kernels import LEAF_UNIT, write_probabilities
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
@@ -111,14 +111,14 @@ def test_a_full_disk_is_named_before_anything_is_written(monkeypatch):
 
 
 @pytest.mark.parametrize("n_scores", [1, 2, 5])
-def test_shares_are_those_of_scipy(n_scores):
+def test_probabilities_are_those_of_scipy(n_scores):
     scores = np.random.default_rng(0).normal(0.0, 8.0, (1000, n_scores)).astype(np.float32)
     scores[:3] = [[-200.0], [0.0], [200.0]]
-    shares = np.empty((n_scores, 1024), np.float32)
-    write_shares(scores, shares)
+    probabilities = np.empty((n_scores, 1024), np.float32)
+    write_probabilities(scores, probabilities)
     exact = scores.astype(np.float64)
     expected = softmax(exact, axis=1) if n_scores > 1 else expit(exact)
-    assert_allclose(shares[:, :1000].T, expected, rtol=1e-5, atol=1e-37)
+    assert_allclose(probabilities[:, :1000].T, expected, rtol=1e-5, atol=1e-37)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
@@ -134,7 +134,7 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
     value[0] = np.random.default_rng(0).standard_normal(shape[1:])
     target = boosted_target(like_prior(y, n_classes), n_classes)
     trees, grown = (column[:1], left[:1], child[:1], value[:1]), (column[1], left[1], child[1])
-    sums = sums_of_leaves(part, Round("mark", trees, IS_CATEGORY, target, 1.0, 0), grown, 0, [])
+    sums = LEAF_UNIT * sums_of_leaves(part, Round("key", trees, IS_CATEGORY, target, 1.0, 0), grown, 0, [])
     for k in range(n_scores):
         scores = np.tile(target.start, (700, 1))
         leaves = [np.where(bins[:, 0] <= cut, 1, np.where(bins[:, 3] % 2 == 0, 3, 4)) for cut in (60, 70)]
@@ -157,7 +157,7 @@ def test_sums_of_bins_are_those_of_plain_numpy(n_classes, is_lost):
     target = boosted_target(like_prior(y, n_classes), n_classes)
     n_scores = len(target.start)
     none = tuple(np.zeros((0, n_scores, 10), kind) for kind in (np.int64, np.uint64, np.int64, np.float64))
-    told = Round("mark", none, IS_CATEGORY, target, 8.0, 3)
+    current = Round("key", none, IS_CATEGORY, target, 8.0, 3)
     nodes = np.full((n_scores, 10), -1), np.zeros((n_scores, 10), np.uint64), np.zeros((n_scores, 10), np.int64)
     drawn_columns = np.array([0, 2, 3])
     is_in = {0: np.ones(3000, bool)}
@@ -171,7 +171,7 @@ def test_sums_of_bins_are_those_of_plain_numpy(n_classes, is_lost):
         plan = n_scores * [(drawn_columns, np.array(split, np.int64), np.array(wanted, np.int64))]
         if is_lost:
             part.state.clear()
-        sums = sums_of_bins(part, told, nodes, plan, step)
+        sums = sums_of_bins(part, current, nodes, plan, step)
         assert sums.shape == (n_scores * len(wanted), 3, 256)
         for k in range(n_scores):
             p = np.exp(target.start) / np.exp(target.start).sum() if n_scores > 1 else expit(target.start)
@@ -228,18 +228,74 @@ def test_a_part_that_was_lost_finds_its_scores_again(monkeypatch):
     calls = []
 
     class Forgetful(PartPool):
-        def run(self, work, numbers, *shared):
+        def run(self, work, numbers, *shared, array="bins"):
             calls.append(numbers)
             if len(calls) % 5 == 0:
                 for number in numbers:
                     self.parts[number].state.clear()
-            return super().run(work, numbers, *shared)
+            return super().run(work, numbers, *shared, array=array)
 
     folder = parts[0].state["folder"]  # keeps the files
     found = boosted(Forgetful(parts, WorkerPool(1)), target, bins)
     assert len(calls) > 5
     assert_array_equal(found, expected)
     assert folder.folder.is_dir()
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 4])
+def test_leaves_that_are_known_from_growing_are_those_found_anew(n_classes, monkeypatch):
+    """Trees are grown in turns, to their last leaf, and parts forget how before leaves get values."""
+    monkeypatch.setattr(boosting_by_parts, "N_LEAVES", 7)
+    monkeypatch.setattr(boosting_by_parts, "GROWN_ROWS", 700)
+    parts, _ = stored(n_classes=n_classes)
+    _, bins, _ = drawn(200, n_classes, seed=9)
+    target = boosted_target(like(parts, n_classes).prior, n_classes)
+    expected = boosted(PartPool(parts, WorkerPool(1)), target, bins)
+    n_forgotten = 0
+
+    class Forgetful(PartPool):
+        def run(self, work, numbers, *shared, array="bins"):
+            nonlocal n_forgotten
+            if work is sums_of_leaves:
+                grown = [self.parts[number].state.pop("boosting 0 0 8 tree", None) for number in numbers]
+                n_forgotten += sum(each is not None for each in grown)
+            return super().run(work, numbers, *shared, array=array)
+
+    assert_array_equal(boosted(Forgetful(parts, WorkerPool(1)), target, bins), expected)
+    assert n_forgotten > 0
+
+
+def turns(n_rows, n_scores=1):
+    parts = [RowPart(np.empty((n, 1), np.float32), np.empty((n, 1), np.uint8), np.zeros(n)) for n in n_rows]
+    return boosting_by_parts._turns(PartPool(parts, WorkerPool(1)), range(len(parts)), n_scores)
+
+
+def test_trees_are_grown_to_parts_in_turn(monkeypatch):
+    monkeypatch.setattr(boosting_by_parts, "GROWN_ROWS", 100)
+    monkeypatch.setattr(boosting_by_parts, "GROWN_SCORES", 200)
+    assert turns([20] * 5) == [[0, 1, 2, 3, 4]]  # not more than the least
+    assert turns([20] * 10) == [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]]  # the least, which is more than a quarter
+    assert [len(own) for own in turns([20] * 40)] == [10] * 4  # a quarter
+    assert {len(own) for own in turns([20] * 400)} == {20}  # four times the least, and not more
+    assert {len(own) for own in turns([20] * 40, n_scores=10)} == {4}  # fewer rows where there are many scores
+    assert turns([300]) == [[0]]  # a single part is never cut
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_sums_do_not_depend_on_the_order_of_parts(n_classes):
+    _, bins, y = drawn(3000, n_classes)
+    target = boosted_target(like_prior(y, n_classes), n_classes)
+    shape = len(target.start), 10
+    trees = tuple(np.zeros((0, *shape), kind) for kind in (np.int64, np.uint64, np.int64, np.float64))
+    grown = np.full(shape, -1), np.full(shape, 60, np.uint64), np.ones(shape, np.int64)
+    grown[0][:, 0] = 0
+
+    def of_rows(rows):
+        part = RowPart(np.empty((len(rows), 0), np.float32), bins[rows], y[rows])
+        return sums_of_leaves(part, Round("key", trees, IS_CATEGORY, target, 1.0, 0), grown, 0, [])
+
+    halves = np.array_split(np.random.default_rng(0).permutation(3000), 2)
+    assert_array_equal(sum(map(of_rows, halves)), of_rows(np.arange(3000)))
 
 
 def test_what_a_part_kept_of_another_round_is_not_used():
@@ -251,13 +307,13 @@ def test_what_a_part_kept_of_another_round_is_not_used():
     states = [[dict(part.state) for _ in range(2)] for part in parts]
 
     class OnTwoWorkers(PartPool):
-        def run(self, work, numbers, *shared):
+        def run(self, work, numbers, *shared, array="bins"):
             # the second worker does the first step of even rounds, and the second step of odd ones
-            is_second = work is sums_of_bins and shared[3] == len(shared[0].trees[0]) % 2
+            is_second = work is sums_of_bins and shared[3] == len(shared[0].value.trees[0]) % 2
             for number in numbers:
                 self.parts[number].state.clear()
                 self.parts[number].state.update(states[number][is_second])
-            found = super().run(work, numbers, *shared)
+            found = super().run(work, numbers, *shared, array=array)
             for number in numbers:
                 states[number][is_second] = dict(self.parts[number].state)
             return found
@@ -308,11 +364,11 @@ def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client, monke
     calls = []
 
     class Deadly(PartPool):
-        def run(self, work, numbers, *shared):
+        def added_up(self, work, numbers, *shared):
             calls.append(work)
             if len(calls) == 30:
                 client.run(_die, workers=[next(iter(client.scheduler_info()["workers"]))], on_error="ignore")
-            return super().run(work, numbers, *shared)
+            return super().added_up(work, numbers, *shared)
 
     found = predictions(Deadly(parts, WorkerPool(1), cluster), tested, like(parts, 2), sets)
     assert len(calls) > 30

@@ -13,6 +13,7 @@ import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,10 @@ class RowPart(WithArrays):
         """Return the part, as if it were on disk."""
         return self
 
-    def loaded(self) -> "RowPart":
-        """Return the part with all of its arrays in memory."""
-        return RowPart(self.points, self.bins, self.y)
+    def loaded(self, name: str) -> "RowPart":
+        """Return the part with its points or its bins in memory, and without the other."""
+        points = self.points if name == "points" else np.empty((len(self), 0), np.float32)
+        return RowPart(points, self.bins if name == "bins" else np.empty((len(self), 0), np.uint8), self.y)
 
 
 class _ReadPart(RowPart):
@@ -76,15 +78,20 @@ class _ReadPart(RowPart):
     def __init__(self, stored: "StoredPart") -> None:
         self._stored, self.state = stored, stored.state
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("points", "bins", "y"):
-            raise AttributeError(name)
-        values = self._stored.array(name)
-        setattr(self, name, values)
-        return values
-
     def __len__(self) -> int:
         return self._stored.n_rows
+
+    @cached_property
+    def points(self) -> NDArray[np.float32]:  # type: ignore[override]
+        return self._stored.array("points")
+
+    @cached_property
+    def bins(self) -> NDArray[np.uint8]:  # type: ignore[override]
+        return self._stored.array("bins")
+
+    @cached_property
+    def y(self) -> NDArray[Any]:  # type: ignore[override]
+        return self._stored.array("y")
 
 
 def _arrived(*arrays: NDArray[Any]) -> RowPart:

@@ -1,7 +1,8 @@
 """Gradient boosting of any number of rows, in parts.
 
 Trees are grown to histograms that are added up over some of the parts, and their leaves get values from all rows: sums
-of derivatives, which parts add up by themselves. A round::
+of derivatives, which parts add up by themselves. All sums are of integers: the order of parts does not matter. A
+round::
 
     some parts in turn: histograms of new nodes ──▶ here: best splits      several times, until the trees have grown
     every part: leaf of each row, sums by leaf  ──▶ here: values of leaves
@@ -29,6 +30,7 @@ from bayesfloor.learn.boosting_kernels import (
     total_of_left,
 )
 from bayesfloor.learn.boosting_part_kernels import (
+    LEAF_UNIT,
     add_up_rows,
     add_values,
     find_leaves,
@@ -36,10 +38,10 @@ from bayesfloor.learn.boosting_part_kernels import (
     split_nodes,
     sum_by_leaf,
     write_columns,
+    write_derivatives,
     write_leaves,
-    write_slopes,
 )
-from bayesfloor.learn.parts import PartPool
+from bayesfloor.learn.parts import PartPool, Shared
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
@@ -84,7 +86,7 @@ class Round(NamedTuple):
 
     Attributes
     ----------
-    mark : str
+    key : str
         Names the training set.
     trees : Trees
         Those of the rounds before.
@@ -98,7 +100,7 @@ class Round(NamedTuple):
         Seeds the rounding of derivatives.
     """
 
-    mark: str
+    key: str
     trees: Trees
     is_category: Bools
     target: BoostedTarget
@@ -150,22 +152,22 @@ def boost_parts(
     numbers = _affordable(pool, numbers, n_rounds * n_scores)
     shape = n_rounds, n_scores, 2 * N_LEAVES
     trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
-    mark = f"boosting {seed} {numbers[0]} {len(numbers)}"
+    key = f"boosting {seed} {numbers[0]} {len(numbers)}"
     turns = _turns(pool, numbers, n_scores)
     mean_square, rng = 1.0, np.random.default_rng(seed)
     for number in range(n_rounds):
         (check or pool.pool.check)()
         before = trees[0][:number], trees[1][:number], trees[2][:number], trees[3][:number]
-        told = Round(mark, before, is_category, target, CLIPPED * mean_square**0.5, seed + number)
-        grown, *last = _grow(pool, turns[number % len(turns)], told, rng)
-        sums = pool.merged(sums_of_leaves, numbers, np.add, told, grown, *last)
+        current = pool.share(Round(key, before, is_category, target, CLIPPED * mean_square**0.5, seed + number))
+        grown, *last = _grow(pool, turns[number % len(turns)], current, rng)
+        sums = LEAF_UNIT * pool.added_up(sums_of_leaves, numbers, current, grown, *last)
         values = -rate * sums[..., 0] / (sums[..., 1] + RIDGE)
         if not n_classes:  # the sum of squares after the step, from the sums before it
             change = (2.0 * values * sums[..., 0] + values**2 * sums[..., 1]).sum() / sums[..., 1].sum()
             mean_square = max(mean_square + change, 1e-12)
         for place, each in enumerate((*grown, values)):
             trees[place][number] = each
-    pool.run(forget, numbers, mark)
+    pool.run(forget, numbers, key)
     return trees
 
 
@@ -273,9 +275,9 @@ class _Tree:
 
 
 def _grow(
-    pool: PartPool, numbers: Sequence[int], told: Round, rng: np.random.Generator
+    pool: PartPool, numbers: Sequence[int], current: Shared, rng: np.random.Generator
 ) -> tuple[Nodes, int, list[Ints]]:
-    """Grow the trees of a round to some parts.
+    """Grow the trees of a round, which parts are told of, to some parts.
 
     Returns
     -------
@@ -285,18 +287,19 @@ def _grow(
     split : list of ndarray
         Of each tree, the nodes that were split since the last step.
     """
-    n_scores, d = len(told.target.start), len(told.is_category)
+    is_category, target = current.value.is_category, current.value.target
+    n_scores, d = len(target.start), len(is_category)
     shape = n_scores, 2 * N_LEAVES
     nodes = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64)
-    penalty = RIDGE if told.target.n_classes else RIDGE / 4.0
+    penalty = RIDGE if target.n_classes else RIDGE / 4.0
     trees = []
     for k in range(n_scores):
         features = np.sort(rng.permutation(d)[:MOST_COLUMNS])
-        trees.append(_Tree(features, told.is_category, (nodes[0][k], nodes[1][k], nodes[2][k])))
+        trees.append(_Tree(features, is_category, (nodes[0][k], nodes[1][k], nodes[2][k])))
     step = 0
     while any(tree.wanted for tree in trees):
         plan = [(tree.features, np.array(tree.split, np.int64), np.array(tree.wanted, np.int64)) for tree in trees]
-        sums = pool.merged(sums_of_bins, numbers, np.add, told, nodes, plan, step)
+        sums = pool.added_up(sums_of_bins, numbers, current, nodes, plan, step)
         step += 1
         first, tasks = 0, []
         for tree in trees:
@@ -315,7 +318,7 @@ def _grow(
 
 
 def sums_of_bins(
-    part: RowPart, told: Round, nodes: Nodes, plan: list[tuple[Ints, Ints, Ints]], step: int
+    part: RowPart, current: Round, nodes: Nodes, plan: list[tuple[Ints, Ints, Ints]], step: int
 ) -> NDArray[np.int64]:
     """Return what some nodes of the trees that grow add up to, in each bin of the columns drawn.
 
@@ -323,8 +326,8 @@ def sums_of_bins(
     ----------
     part : RowPart
         The rows.
-    told : Round
-        What all parts are told.
+    current : Round
+        What all parts are told of the round.
     nodes : Nodes
         Those of the trees.
     plan : list of (ndarray, ndarray, ndarray)
@@ -337,83 +340,88 @@ def sums_of_bins(
     ndarray of shape (n_wanted, n_drawn, n_bins)
         Sums of words, of one tree after the other.
     """
-    now = len(told.trees[0]), step
-    known, placed = part.state.pop(f"{told.mark} tree", (None, None))
+    now = len(current.trees[0]), step
+    known, placed = part.state.pop(f"{current.key} tree", (None, None))
     is_known = known == now  # a part may be on several workers, of which one did the last steps
-    bins, columns, slopes, *rows = placed if is_known else _placed(part, told, nodes)
+    bins, columns, words, *rows = placed if is_known else _placed(part, current, nodes)
     sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
     if is_known:
-        _split(columns, told, nodes, [split for _, split, _ in plan], *rows)
+        _split(columns, current, nodes, [split for _, split, _ in plan], *rows)
     first = 0
     for k, (features, _, wanted) in enumerate(plan):
         last = first + len(wanted)
-        add_up_rows(bins, slopes[k], features, wanted, *(each[k] for each in rows), sums[first:last])
+        add_up_rows(bins, words[k], features, wanted, *(each[k] for each in rows), sums[first:last])
         first = last
-    part.state[f"{told.mark} tree"] = (now[0], step + 1), (bins, columns, slopes, *rows)
+    part.state[f"{current.key} tree"] = (now[0], step + 1), (bins, columns, words, *rows)
     return sums
 
 
-def _placed(part: RowPart, told: Round, nodes: Nodes) -> tuple[NDArray[Any], ...]:
+def _placed(part: RowPart, current: Round, nodes: Nodes) -> tuple[NDArray[Any], ...]:
     """Return the bins, by row and by column, the derivatives, and the rows in the order of nodes that they are in."""
-    scores, leaves = _scores_after(part, told)
-    part.state[told.mark] = len(told.trees[0]), scores, None
+    scores, leaves = _scores_after(part, current)
+    part.state[current.key] = len(current.trees[0]), scores, None
     n, n_scores = scores.shape
-    slopes, order = np.empty((n_scores, n), np.int64), np.empty((n_scores, n), np.uint32)
-    write_slopes(scores, part.y, told.target.n_classes, told.unit, np.array([told.seed], np.uint64), slopes)
-    find_leaves(part.bins, told.is_category, *nodes, leaves)
+    words, order = np.empty((n_scores, n), np.int64), np.empty((n_scores, n), np.uint32)
+    write_derivatives(
+        scores, part.y, current.target.n_classes, current.unit, np.array([current.seed], np.uint64), words
+    )
+    find_leaves(part.bins, current.is_category, *nodes, leaves)
     start, stop = np.empty((2, n_scores, nodes[0].shape[1]), np.int64)
     for k in range(n_scores):
         put_in_order(leaves[:, k], order[k], start[k], stop[k])
     columns = np.empty(part.bins.shape[::-1], np.uint8)
     write_columns(part.bins, columns)
-    return part.bins, columns, slopes, order, start, stop
+    return part.bins, columns, words, order, start, stop
 
 
-def _split(columns: NDArray[np.uint8], told: Round, nodes: Nodes, split: list[Ints], *rows: NDArray[Any]) -> None:
+def _split(columns: NDArray[np.uint8], current: Round, nodes: Nodes, split: list[Ints], *rows: NDArray[Any]) -> None:
     """Put the rows of nodes that were split in the order of their children, in each tree."""
     aside = np.empty(columns.shape[1], np.uint32)
     for k, of_tree in enumerate(split):
-        split_nodes(columns, told.is_category, of_tree, *(each[k] for each in (*nodes, *rows)), aside)
+        split_nodes(columns, current.is_category, of_tree, *(each[k] for each in (*nodes, *rows)), aside)
 
 
-def sums_of_leaves(part: RowPart, told: Round, grown: Nodes, n_steps: int, split: list[Ints]) -> Floats:
-    """Return the derivatives in each leaf of the trees that were grown last, as `_grow` tells of them."""
-    known, placed = part.state.pop(f"{told.mark} tree", (None, None))
-    scores, leaves = _scores_after(part, told)
-    if placed is not None and known == (len(told.trees[0]), n_steps):
+def sums_of_leaves(part: RowPart, current: Round, grown: Nodes, n_steps: int, split: list[Ints]) -> NDArray[np.int64]:
+    """Return the derivatives in each leaf of the trees that were grown last, as `_grow` tells of them.
+
+    They are in units of `LEAF_UNIT`.
+    """
+    known, placed = part.state.pop(f"{current.key} tree", (None, None))
+    scores, leaves = _scores_after(part, current)
+    if placed is not None and known == (len(current.trees[0]), n_steps):
         _, columns, _, *rows = placed
-        _split(columns, told, grown, split, *rows)
+        _split(columns, current, grown, split, *rows)
         for k, of_tree in enumerate(zip(grown[0], *rows, strict=True)):
             write_leaves(*of_tree, leaves[:, k])
     else:
-        find_leaves(part.bins, told.is_category, *grown, leaves)
-    sums = np.zeros((*grown[0].shape, 2))
-    sum_by_leaf(leaves, part.y, told.target.n_classes, scores, sums)
-    part.state[told.mark] = len(told.trees[0]), scores, leaves
+        find_leaves(part.bins, current.is_category, *grown, leaves)
+    sums = np.zeros((*grown[0].shape, 2), np.int64)
+    sum_by_leaf(leaves, part.y, current.target.n_classes, scores, sums)
+    part.state[current.key] = len(current.trees[0]), scores, leaves
     return sums
 
 
-def _scores_after(part: RowPart, told: Round) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+def _scores_after(part: RowPart, current: Round) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     """Return the scores of the rows after some rounds, from those that the part has, and room for the leaves of rows.
 
     They are taken out of the state of the part: if this is broken off, they are computed anew.
     """
-    n_rounds = len(told.trees[0])
-    done, scores, leaves = part.state.pop(told.mark, (0, None, None))
+    n_rounds = len(current.trees[0])
+    done, scores, leaves = part.state.pop(current.key, (0, None, None))
     if scores is None or done > n_rounds:
-        done, scores, leaves = 0, np.tile(told.target.start.astype(np.float32), (len(part), 1)), None
+        done, scores, leaves = 0, np.tile(current.target.start.astype(np.float32), (len(part), 1)), None
     are_known = leaves is not None  # those of the round `done`
     if leaves is None:
         leaves = np.empty(scores.shape, np.uint8)
     for number in range(done, n_rounds):
         if not are_known:
-            find_leaves(part.bins, told.is_category, *(each[number] for each in told.trees[:3]), leaves)
-        add_values(leaves, told.trees[3][number], scores)
+            find_leaves(part.bins, current.is_category, *(each[number] for each in current.trees[:3]), leaves)
+        add_values(leaves, current.trees[3][number], scores)
         are_known = False
     return scores, leaves
 
 
-def forget(part: RowPart, mark: str) -> None:
+def forget(part: RowPart, key: str) -> None:
     """Let go of what a part kept for a training set."""
-    part.state.pop(mark, None)
-    part.state.pop(f"{mark} tree", None)
+    part.state.pop(key, None)
+    part.state.pop(f"{key} tree", None)

@@ -16,10 +16,12 @@ _AT_ONCE, _ABREAST = 1024, 16
 #: The Taylor series of 2**x, which for x up to 1/2 has an error of 5e-9, and the logarithm of e to base 2.
 _TWO = tuple(np.float32(math.log(2.0) ** k / math.factorial(k)) for k in range(8))
 _LOG2_E = np.float32(math.log2(math.e))
+#: The unit of derivatives that are added up in leaves, its inverse, and the largest derivative of a number.
+LEAF_UNIT, _LEAF_UNITS, MOST_SLOPE = 2.0**-30, 2.0**30, 2.0**22
 
 
 @kernel
-def write_shares(scores, shares):
+def write_probabilities(scores, probabilities):
     """Turn scores of at most 1024 rows into probabilities, of shape (n_scores, n); a single score is a log-odds.
 
     The loops have no branches and call no functions, so that several rows are computed at a time.
@@ -31,13 +33,13 @@ def write_shares(scores, shares):
     top[:] = np.float32(0.0 if n_scores == 1 else -np.inf)
     for k in range(n_scores):
         for i in range(n):
-            shares[k, i] = scores[i, k]
-            top[i] = max(top[i], shares[k, i])
+            probabilities[k, i] = scores[i, k]
+            top[i] = max(top[i], probabilities[k, i])
     for k in range(n_scores):
-        _write_powers(shares[k, :n], top, bits)
+        _write_powers(probabilities[k, :n], top, bits)
         for i in range(n):
-            shares[k, i] *= power[i]
-            total[i] += shares[k, i]
+            probabilities[k, i] *= power[i]
+            total[i] += probabilities[k, i]
     if n_scores == 1:
         other = np.zeros(n, np.float32)
         _write_powers(other, top, bits)
@@ -45,7 +47,7 @@ def write_shares(scores, shares):
             total[i] += other[i] * power[i]
     for k in range(n_scores):
         for i in range(n):
-            shares[k, i] /= total[i]
+            probabilities[k, i] /= total[i]
 
 
 @kernel
@@ -63,27 +65,27 @@ def _write_powers(values, top, bits):
 
 
 @kernel
-def write_slopes(scores, y, n_classes, unit, state, slopes):
+def write_derivatives(scores, y, n_classes, unit, state, words):
     """Write the derivatives of all rows as words, in an array of shape (n_scores, n).
 
     `unit` is that of first derivatives of numbers: what is above it counts as much as it. Those of classes are at most
     1. `state` is that of random draws.
     """
     n, n_scores = scores.shape
-    shares = np.empty((n_scores, _AT_ONCE), np.float32)
+    probabilities = np.empty((n_scores, _AT_ONCE), np.float32)
     for start in range(0, n, _AT_ONCE):
         stop = min(start + _AT_ONCE, n)
         if n_classes > 0:
-            write_shares(scores[start:stop], shares)
+            write_probabilities(scores[start:stop], probabilities)
         for i in range(start, stop):
             for k in range(n_scores):
                 if n_classes > 0:
-                    share = np.float64(shares[k, i - start])
-                    first = share - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
-                    second = share * (1.0 - share)
+                    p = np.float64(probabilities[k, i - start])
+                    first = p - (1.0 if y[i] == (1 if n_scores == 1 else k) else 0.0)
+                    second = p * (1.0 - p)
                 else:
                     first, second = min(1.0, max(-1.0, (scores[i, 0] - y[i]) / unit)), np.float64(0.25)
-                slopes[k, i] = packed(first, second, UNCOUNTED, next_random(state))
+                words[k, i] = packed(first, second, UNCOUNTED, next_random(state))
 
 
 @kernel
@@ -146,7 +148,7 @@ def write_leaves(column_of, order, start, stop, leaves):
 
 
 @kernel
-def add_up_rows(bins, slopes, features, wanted, order, start, stop, sums):
+def add_up_rows(bins, words, features, wanted, order, start, stop, sums):
     """Add up the words of the rows of some nodes, in each bin of some columns: (n_wanted, n_features, n_bins)."""
     sums[:] = 0
     n_features = np.uint64(features.shape[0])
@@ -156,7 +158,7 @@ def add_up_rows(bins, slopes, features, wanted, order, start, stop, sums):
         while p + 3 < last:  # four rows at a time: while one is waited for, others are added
             row, second = np.uint64(order[p]), np.uint64(order[p + 1])
             third, fourth = np.uint64(order[p + 2]), np.uint64(order[p + 3])
-            word, of_second, of_third, of_fourth = slopes[row], slopes[second], slopes[third], slopes[fourth]
+            word, of_second, of_third, of_fourth = words[row], words[second], words[third], words[fourth]
             for t in range(n_features):
                 column = columns[t]
                 of_node[t, bins[row, column]] += word
@@ -166,7 +168,7 @@ def add_up_rows(bins, slopes, features, wanted, order, start, stop, sums):
             p += 4
         while p < last:
             row = np.uint64(order[p])
-            word = slopes[row]
+            word = words[row]
             for t in range(n_features):
                 of_node[t, bins[row, columns[t]]] += word
             p += 1
@@ -227,21 +229,24 @@ def add_values(nodes, value_of, scores):
 
 @kernel
 def sum_by_leaf(nodes, y, n_classes, scores, sums):
-    """Add up the first and second derivatives of the rows of each leaf, in an array of shape (n_scores, n_nodes, 2)."""
+    """Add up the first and second derivatives of the rows of each leaf, in an array of shape (n_scores, n_nodes, 2).
+
+    They are integers, in units of `LEAF_UNIT`, so that the order of rows and parts does not matter.
+    """
     n, n_scores = scores.shape
-    shares = np.empty((n_scores, _AT_ONCE), np.float32)
+    probabilities = np.empty((n_scores, _AT_ONCE), np.float32)
     for start in range(0, n, _AT_ONCE):
         stop = min(start + _AT_ONCE, n)
         if n_classes > 0:
-            write_shares(scores[start:stop], shares)
+            write_probabilities(scores[start:stop], probabilities)
         for k in range(n_scores):
             own = 1 if n_scores == 1 else k
             for i in range(start, stop):
                 node = nodes[i, k]
                 if n_classes > 0:
-                    share = np.float64(shares[k, i - start])
-                    sums[k, node, 0] += share - np.float64(y[i] == own)
-                    sums[k, node, 1] += share * (1.0 - share)
+                    p = np.float64(probabilities[k, i - start])
+                    first, second = p - np.float64(y[i] == own), p * (1.0 - p)
                 else:
-                    sums[k, node, 0] += scores[i, 0] - y[i]
-                    sums[k, node, 1] += 1.0
+                    first, second = min(MOST_SLOPE, max(-MOST_SLOPE, scores[i, 0] - y[i])), 1.0
+                sums[k, node, 0] += np.int64(np.rint(first * _LEAF_UNITS))
+                sums[k, node, 1] += np.int64(np.rint(second * _LEAF_UNITS))

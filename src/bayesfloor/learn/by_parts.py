@@ -131,7 +131,7 @@ class PartLearners:
         The parts; each fourth of them is of one quarter.
     tested : RowPart
         The rows to predict.
-    like : Train
+    sample : Train
         A sample of the rows to learn from; of it, targets and their mean are used.
     is_category : ndarray of shape (n_columns,)
         Which columns of bins hold codes.
@@ -139,8 +139,8 @@ class PartLearners:
         Seeds what is drawn at random.
     """
 
-    def __init__(self, pool: PartPool, tested: RowPart, like: Train, is_category: Bools, seed: int) -> None:
-        self.pool, self.tested, self.like = pool, tested, like
+    def __init__(self, pool: PartPool, tested: RowPart, sample: Train, is_category: Bools, seed: int) -> None:
+        self.pool, self.tested, self.sample = pool, tested, sample
         self.is_category, self.seed = is_category, seed
         self._trees: dict[int, Floats] = {}
         self._nearest: dict[int, Nearest] = {}
@@ -161,30 +161,33 @@ class PartLearners:
         near = [name for name in (*MEANS, *RIDGES) if name in wanted]
         if near:
             nearest = reduce(merged_nearest, map(self._nearest_of, quarters))
-            found |= _near_predictions(nearest, self.pool.parts[0].read(), self.tested, self.like, near)
+            found |= _near_predictions(nearest, self.pool.parts[0].read(), self.tested, self.sample, near)
         if NAME in wanted:
-            target = boosted_target(self.like.prior, self.like.n_classes)
+            target = boosted_target(self.sample.prior, self.sample.n_classes)
             numbers = self.numbers(quarters)
             trees = boost_parts(self.pool, numbers, target, self.is_category, self.seed)
             scores = scores_by(self.tested.bins.T, self.is_category, target.start, *trees)
-            found[NAME] = self.like.within(shares_of(scores) if self.like.n_classes else scores, 0.0)
+            found[NAME] = self.sample.within(shares_of(scores) if self.sample.n_classes else scores, 0.0)
         return found
 
     def _trees_of(self, quarter: int) -> Floats:
         """Return the mean of the trees of a quarter, grown when they are first asked for."""
         if quarter not in self._trees:
             n_trees = -(-N_TREES // len(self.pool.parts))
-            work = partial(deep_trees_of_part, n_classes=self.like.n_classes, n_trees=n_trees, seed=self.seed)
+            work = partial(deep_trees_of_part, n_classes=self.sample.n_classes, n_trees=n_trees, seed=self.seed)
             numbers = self.numbers([quarter])
-            self._trees[quarter] = self.pool.merged(work, numbers, np.add, self.tested.bins) / len(numbers)
+            self._trees[quarter] = self.pool.merged(work, numbers, np.add, self.pool.share(self.tested.bins)) / len(
+                numbers
+            )
         return self._trees[quarter]
 
     def _nearest_of(self, quarter: int) -> Nearest:
         """Return the nearest rows of a quarter, looked for when they are first asked for."""
         if quarter not in self._nearest:
             numbers = self.numbers([quarter])
+            tested = self.pool.share(self.tested.points)
             self._nearest[quarter] = self.pool.merged(
-                nearest_of_part, numbers, merged_nearest, self.tested.points, LOCAL_ROWS
+                nearest_of_part, numbers, merged_nearest, tested, LOCAL_ROWS, array="points"
             )
         return self._nearest[quarter]
 
@@ -227,19 +230,19 @@ def merged_nearest(first: Nearest, second: Nearest) -> Nearest:
 
 
 def _near_predictions(
-    nearest: Nearest, some: RowPart, tested: RowPart, like: Train, wanted: Sequence[str]
+    nearest: Nearest, some: RowPart, tested: RowPart, sample: Train, wanted: Sequence[str]
 ) -> dict[str, Floats]:
     """Return means of nearest rows, and kernel ridge regression of them."""
     n_tested, k = nearest.y.shape
     head = some.points[:LOCAL_SAMPLE]  # tells the usual distance between rows
     rows = len(head) + np.arange(n_tested * k).reshape(n_tested, k)
     points = np.concatenate([head, nearest.points.reshape(n_tested * k, -1)])
-    train = like._replace(
+    train = sample._replace(
         X=points, y=np.concatenate([some.y[: len(head)], nearest.y.ravel()]), weight=None, table=None, wanted=None
     )
     means = [name for name in wanted if name in MEANS]
-    found = {name: mean_of_nearest(train, rows[:, : MEANS[name]], like.prior) for name in means}
+    found = {name: mean_of_nearest(train, rows[:, : MEANS[name]], sample.prior) for name in means}
     for name in wanted:
         if name in RIDGES:
-            found[name] = local_ridge(train, tested.points, rows[:, :LOCAL_ROWS], *RIDGES[name], like.prior)
+            found[name] = local_ridge(train, tested.points, rows[:, :LOCAL_ROWS], *RIDGES[name], sample.prior)
     return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.data.row_parts import RowPart, StoredPart
@@ -15,13 +17,22 @@ from bayesfloor.runtime.threads import WorkerPool, supervise
 if TYPE_CHECKING:
     from distributed import Future
 
+#: Bytes of results in memory at a time.
+RESULT_BYTES = 2**27
 
-#: Bytes above which an argument of all parts is sent to a worker once, and bytes of results in memory at a time.
-SENT_BYTES, RESULT_BYTES = 2**16, 2**27
+
+class Shared:
+    """An argument of many calls, which is sent to a worker once; see `PartPool.share`."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name, self.value = name, value
 
 
 class PartPool:
     """Calls pure functions for parts, with the same results whoever does the work.
+
+    What a function keeps in the state of a part serves the next call, and must not decide about any result. Several
+    threads may use a pool at the same time.
 
     Parameters
     ----------
@@ -37,56 +48,120 @@ class PartPool:
     def __init__(self, parts: Sequence[StoredPart | RowPart], pool: WorkerPool, cluster: Cluster | None = None) -> None:
         self.parts, self.pool, self.cluster = parts, pool, cluster
         self._sent: dict[str, Future[Any]] = {}
-        self._shared: tuple[str, Any] = "", None  # what was sent last to all workers
         self._bytes_of: dict[Any, int] = {}  # of a result of each function
+        self._numbers = itertools.count()
 
-    def n_at_once(self, work: Callable[..., Any]) -> int:
+    def share(self, value: Any) -> Shared:
+        """Return an argument that workers keep until it is let go of here."""
+        shared = Shared(f"shared {next(self._numbers)}", value)
+        weakref.finalize(shared, self._sent.pop, shared.name, None)
+        return shared
+
+    def run(self, work: Callable[..., Any], numbers: Sequence[int], *arguments: Any, array: str = "bins") -> list[Any]:
+        """Call ``work(part, *arguments)`` for some parts and return the results in their order.
+
+        Workers get the bins of the parts, and keep them, or their points for one call.
+        """
+        self.pool.check()
+        if self.cluster is None:
+            values = [each.value if isinstance(each, Shared) else each for each in arguments]
+            return self.pool.run(lambda number: work(self.parts[number].read(), *values), [(each,) for each in numbers])
+        found = self._ask_workers(self.cluster, work, [[each] for each in numbers], arguments, array)
+        if array == "points":
+            for number in numbers:
+                self._sent.pop(f"{array} {number}", None)
+        return found
+
+    def merged(
+        self,
+        work: Callable[..., Any],
+        numbers: Sequence[int],
+        merge: Callable[[Any, Any], Any],
+        *arguments: Any,
+        array: str = "bins",
+    ) -> Any:
+        """Merge the results of some parts, always in the same order; few of them are in memory at a time."""
+        found: Any = None
+        numbers = _far_apart(numbers)
+        first = 0
+        while first < len(numbers):
+            last = first + self._n_at_once(work)
+            for each in self.run(work, numbers[first:last], *arguments, array=array):
+                self._bytes_of[_name_of(work)] = bytes_of(each)
+                found = each if found is None else merge(found, each)
+            first = last
+        return found
+
+    def added_up(self, work: Callable[..., Any], numbers: Sequence[int], *arguments: Any) -> Any:
+        """Add up the results of some parts, arrays of integers, whose sums are the same in any order.
+
+        Each worker adds up what its parts say, and sends one sum.
+        """
+        if self.cluster is None:
+            return self.merged(work, numbers, _add, *arguments)
+        self.pool.check()
+        groups: dict[Any, list[int]] = {}
+        for number in numbers:
+            groups.setdefault(self._slot(self.cluster, number), []).append(number)
+        first, *others = self._ask_workers(self.cluster, work, list(groups.values()), arguments, "bins")
+        return sum(others, start=first)
+
+    def _n_at_once(self, work: Callable[..., Any]) -> int:
         """Return for how many parts a function is called at the same time: their results are in memory together."""
         n_workers = self.pool.n_threads if self.cluster is None else max(self.cluster.n_slots, 1)
         known = self._bytes_of.get(_name_of(work))
         return n_workers if known is None else max(n_workers, RESULT_BYTES // max(known, 1))
 
-    def run(self, work: Callable[..., Any], numbers: Sequence[int], *shared: Any) -> list[Any]:
-        """Call ``work(part, *shared)`` for some parts and return the results in their order.
-
-        What a function keeps in the state of a part serves the next call, and must not decide about any result.
-        """
-        self.pool.check()
-        if self.cluster is None:
-            return self.pool.run(lambda number: work(self.parts[number].read(), *shared), [(each,) for each in numbers])
-        large = [arg for arg in shared if bytes_of(arg) > SENT_BYTES]
-        small = [(False, None) if bytes_of(arg) > SENT_BYTES else (True, arg) for arg in shared]
-        data: dict[str, Any] = {f"part {number}": Lazy(self.parts[number].read().loaded) for number in numbers}
-        data |= {self._named(arg): arg for arg in large}
-        names = [name for name in data if name.startswith("shared")]
-        call = partial(_on_worker, work, small)
-        jobs = {f"work {number}": Job(call, (f"part {number}", names)) for number in numbers}
-        results = KeptRun(self.cluster, Graph(data, jobs, list(jobs)), self._sent).run(
-            lambda done, total: self.pool.check()
-        )
+    def _ask_workers(
+        self,
+        cluster: Cluster,
+        work: Callable[..., Any],
+        groups: Sequence[Sequence[int]],
+        arguments: Sequence[Any],
+        array: str,
+    ) -> list[Any]:
+        """Have a worker add up what a function says of each group of parts, and return the sums."""
+        data: dict[str, Any] = {
+            f"{array} {number}": Lazy(partial(self.parts[number].read().loaded, array))
+            for group in groups
+            for number in group
+        }
+        shared = {each.name: each.value for each in arguments if isinstance(each, Shared)}
+        sent = [Shared(each.name, None) if isinstance(each, Shared) else each for each in arguments]
+        on_worker = partial(_on_worker, work, sent, list(shared))
+        jobs = {
+            f"work {place}": Job(
+                on_worker,
+                ([f"{array} {number}" for number in group], list(shared)),
+                worker=self._worker_for(cluster, f"{array} {group[0]}"),
+            )
+            for place, group in enumerate(groups)
+        }
+        graph = Graph({**data, **shared}, jobs, list(jobs))
+        run = KeptRun(cluster, graph, self._sent, partial(self._worker_for, cluster))
+        results = run.run(lambda done, total: self.pool.check())
         return [results[name] for name in jobs]
 
-    def _named(self, arg: Any) -> str:
-        """Return a name for what all workers are sent: the one that it has, if it was the last."""
-        name, last = self._shared
-        if last is not arg:
-            self._sent.pop(name, None)
-            self._shared = name, _ = f"shared {len(name) and int(name.split()[1]) + 1}", arg
-        return name
+    def _worker_for(self, cluster: Cluster, name: str) -> str | None:
+        kind, number = name.split()
+        slot = None if kind == "shared" else self._slot(cluster, int(number))
+        return slot and slot[0]
 
-    def merged(
-        self, work: Callable[..., Any], numbers: Sequence[int], merge: Callable[[Any, Any], Any], *shared: Any
-    ) -> Any:
-        """Merge the results of some parts in their order; few of them are in memory at a time."""
-        found: Any = None
-        first = 0
-        while first < len(numbers):
-            last = first + self.n_at_once(work)
-            for each in self.run(work, numbers[first:last], *shared):
-                self._bytes_of[_name_of(work)] = bytes_of(each)
-                found = each if found is None else merge(found, each)
-            first = last
-        return found
+    def _slot(self, cluster: Cluster, number: int) -> tuple[str, int] | None:
+        """Return the worker for a part and which of its threads, or None while there are no workers.
+
+        Neighbours have the same: each second, third … part of all is then spread evenly. Where workers come and go, a
+        part moves to another, which finds what was kept of the part again.
+        """
+        slots = cluster.slots
+        return slots[number * len(slots) // len(self.parts)] if slots else None
+
+
+def _far_apart(numbers: Sequence[int]) -> list[int]:
+    """Return numbers in an order in which those that follow each other are far apart: on different workers."""
+    n_bits = (len(numbers) - 1).bit_length()
+    order = sorted(range(len(numbers)), key=lambda place: f"{place:0{n_bits}b}"[::-1])
+    return [numbers[place] for place in order]
 
 
 def _name_of(work: Callable[..., Any]) -> Any:
@@ -94,9 +169,17 @@ def _name_of(work: Callable[..., Any]) -> Any:
     return work.func if isinstance(work, partial) else work
 
 
-def _on_worker(work: Callable[..., Any], small: list[tuple[bool, Any]], part: RowPart, large: Sequence[Any]) -> Any:
-    """Call the function with one thread, BLAS held to one: the order of sums decides about their last bits."""
-    rest = iter(large)
-    shared = [value if is_small else next(rest) for is_small, value in small]
+def _add(first: Any, second: Any) -> Any:
+    """Add the second array to the first."""
+    first += second
+    return first
+
+
+def _on_worker(
+    work: Callable[..., Any], sent: Sequence[Any], names: Sequence[str], parts: Sequence[RowPart], shared: Sequence[Any]
+) -> Any:
+    """Add up what a function says of some parts, with one thread, BLAS held to one: its sums have an order."""
+    values = dict(zip(names, shared, strict=True))
+    arguments = [values[each.name] if isinstance(each, Shared) else each for each in sent]
     with one_of_a_pool(2):  # a worker may run several tasks at a time
-        return supervise(lambda _: work(part, *shared), 1, False)
+        return supervise(lambda _: reduce(_add, (work(part, *arguments) for part in parts)), 1, False)

@@ -25,6 +25,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Set
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesfloor.runtime.checks import ParameterError, Progress
@@ -39,8 +40,8 @@ T = TypeVar("T")
 
 # Seconds without an answer, or without workers, after which the cluster is taken for gone.
 PATIENCE_S = 30.0
-# Seconds of the first pause in which results are waited for; each is twice as long as the one before.
-SHORTEST_PAUSE_S = 0.001
+# Seconds of the first pause in which results are waited for, and how long a pause is as a part of the time before it.
+SHORTEST_PAUSE_S, PAUSE_SHARE = 0.001, 0.1
 # Seconds between two questions to the scheduler.
 ASK_EVERY_S = 2.0
 # Seconds for which the scheduler may not know a task that it was given; then the task is taken for lost.
@@ -87,12 +88,19 @@ class Cluster:
         self.address = client.scheduler.address if client.scheduler is not None else known or "an unknown address"
         self._answered = time.monotonic()  # when the scheduler last did
         self._had_workers = self._answered
-        self.n_slots = 0
-        while True:
-            self.n_slots = sum(self.ask().values())
-            if self.n_slots > 0:
-                break
+        self.workers: dict[str, int] = {}  # threads of every worker, when the scheduler was last asked
+        while not self.ask():
             time.sleep(GLANCE_S)
+
+    @property
+    def n_slots(self) -> int:
+        """How many threads the workers have together."""
+        return len(self.slots)
+
+    @property
+    def slots(self) -> list[tuple[str, int]]:
+        """The threads of all workers: the address of the worker, and which of its threads."""
+        return [(address, thread) for address, n in sorted(self.workers.items()) for thread in range(n)]
 
     def check(self) -> None:
         """Ask the scheduler, now and then, whether it is there; raise when it or all workers are gone for too long."""
@@ -114,7 +122,7 @@ class Cluster:
             if waited_s > PATIENCE_S:
                 raise self._gone(f"no answer for {waited_s:.0f} s")
             time.sleep(GLANCE_S)
-        self._answered = time.monotonic()
+        self._answered, self.workers = time.monotonic(), threads
         if threads:
             self._had_workers = self._answered
         elif self._answered - self._had_workers > PATIENCE_S:
@@ -193,7 +201,7 @@ class ClusterRun:
         """Have all jobs done and return the wanted results."""
         from distributed import CancelledError
 
-        done, total, pause = 0, max(self.graph.amount, 1), SHORTEST_PAUSE_S
+        done, total, began = 0, max(self.graph.amount, 1), time.monotonic()
         try:
             self._hand_out(set(self.graph.data) | set(self.graph.jobs))
             while True:
@@ -223,8 +231,8 @@ class ClusterRun:
                     amounts = (job.amount for name, job in self.graph.jobs.items() if name in finished | self.used_up)
                     done = max(done, sum(amounts))  # what was lost is done again
                     report(done, total)
-                time.sleep(pause)
-                pause = min(2.0 * pause, GLANCE_S / 2)
+                waited_s = time.monotonic() - began
+                time.sleep(min(max(SHORTEST_PAUSE_S, PAUSE_SHARE * waited_s), GLANCE_S / 2))
         except BaseException:
             self._cancel()
             raise
@@ -237,20 +245,27 @@ class ClusterRun:
 
         client = self.cluster.client
         suffix = f"{self.token}-{self.n_repairs}"
-        kinds: dict[str, dict[str, Any]] = {}
+        kinds: dict[tuple[str, str | None], dict[str, Any]] = {}
         for name, value in self.graph.data.items():
             if name in names and isinstance(value, Future | Computed):
                 self.futures[name] = value.future if isinstance(value, Computed) else value
             elif name in names:
-                kinds.setdefault(name.split()[0], {})[name] = value
-        for kind, data in kinds.items():  # one kind after the other, so that each is spread evenly
-            self.futures.update(self._scatter(data, suffix, to_all=kind == "shared"))
+                kinds.setdefault((name.split()[0], self._worker_for(name)), {})[name] = value
+        for (kind, worker), data in kinds.items():  # one kind after the other, so that each is spread evenly
+            self.futures.update(self._scatter(data, suffix, kind == "shared", worker))
         for place, name in enumerate(self.graph.depth_first()):
             job = self.graph.jobs[name]
             if name in names and not job.here:
                 needs = job.arguments(self.futures)
                 key = f"bayesfloor-{name}-{suffix}"
-                self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place)
+                workers = [job.worker] if job.worker in self.cluster.workers else None
+                self.futures[name] = client.submit(
+                    job.work, *needs, key=key, priority=-place, workers=workers, allow_other_workers=workers is not None
+                )
+
+    def _worker_for(self, name: str) -> str | None:
+        """Return the address of the worker that data is sent to; None for one worker after the other."""
+        return None
 
     def _work_here(self, finished: Set[str]) -> None:
         """Do the jobs of this process whose needs are there."""
@@ -281,25 +296,29 @@ class ClusterRun:
                     if isinstance(part := self.graph.data.get(name), Computed):
                         part.let_go()
 
-    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
-        """Hand out data to the workers in turn, or to all of them."""
+    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool, worker: str | None) -> dict[str, Future[Any]]:
+        """Hand out data to one worker, to all of them, or to the workers in turn."""
         futures: dict[str, Future[Any]] = {}
         batch: dict[str, Any] = {}
         for name, value in data.items():
             batch[name] = value.make() if isinstance(value, Lazy) else value
             if sum(map(bytes_of, batch.values())) > SCATTER_BYTES:
-                futures |= self._scatter_at_once(batch, suffix, to_all)
+                futures |= self._scatter_at_once(batch, suffix, to_all, worker)
                 batch = {}
-        return futures | self._scatter_at_once(batch, suffix, to_all) if batch else futures
+        return futures | self._scatter_at_once(batch, suffix, to_all, worker) if batch else futures
 
-    def _scatter_at_once(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
+    def _scatter_at_once(
+        self, data: dict[str, Any], suffix: str, to_all: bool, worker: str | None
+    ) -> dict[str, Future[Any]]:
         keyed = {f"bayesfloor-{name}-{suffix}": value for name, value in data.items()}
         client = self.cluster.client
         for left in reversed(range(MOST_TRIES)):
+            workers = [worker] if worker in self.cluster.workers else None
+            scatter = partial(client.scatter, keyed, workers=workers, broadcast=to_all, timeout=PATIENCE_S)
             try:
-                scattered = self.cluster.patiently(lambda: client.scatter(keyed, broadcast=to_all, timeout=PATIENCE_S))
+                scattered = self.cluster.patiently(scatter)
                 break
-            except (OSError, TimeoutError):
+            except (OSError, TimeoutError, KeyError):  # the last where the worker has just gone
                 self.cluster.ask()  # raises when it was not only a worker that went away
                 if left == 0:
                     raise
@@ -314,6 +333,7 @@ class ClusterRun:
 
         if any(isinstance(self.graph.data.get(name), Future) for name in lost):
             raise RuntimeError("a part of X was lost with its worker, and Dask cannot compute it again")
+        self.cluster.ask()  # which workers are left
         anew = set(lost)
         for name in lost:
             if isinstance(part := self.graph.data.get(name), Computed):
@@ -366,19 +386,29 @@ class ClusterRun:
 class KeptRun(ClusterRun):
     """One of several runs on the same data, which is sent once, and again only when it is lost.
 
-    Names tell which data are the same; what is named "shared" alone belongs to one run.
+    Names tell which data are the same; what is named "shared" alone belongs to one run. A callable may tell which
+    worker data is sent to.
     """
 
-    def __init__(self, cluster: Cluster, graph: Graph, sent: dict[str, Future[Any]]):
+    def __init__(
+        self,
+        cluster: Cluster,
+        graph: Graph,
+        sent: dict[str, Future[Any]],
+        worker_for: Callable[[str], str | None] = lambda name: None,
+    ):
         super().__init__(cluster, graph)
-        self._sent = sent
+        self._sent, self._asked_for = sent, worker_for
 
-    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
+    def _worker_for(self, name: str) -> str | None:
+        return self._asked_for(name)
+
+    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool, worker: str | None) -> dict[str, Future[Any]]:
         gone = {
             name: value
             for name, value in data.items()
             if name == "shared" or name not in self._sent or self._sent[name].status != "finished"
         }
         if gone:
-            self._sent.update(super()._scatter(gone, suffix, to_all))
+            self._sent.update(super()._scatter(gone, suffix, to_all, worker))
         return {name: self._sent[name] for name in data}

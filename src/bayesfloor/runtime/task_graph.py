@@ -23,6 +23,7 @@ class Job:
     needs: tuple[str | list[str], ...]
     amount: int = 0  # for progress, in any unit that all jobs share
     here: bool = False  # done by the calling process, because the result may be large
+    worker: str | None = None  # address of the worker that has what is needed, and something kept of earlier jobs
 
     def names(self) -> Iterator[str]:
         """Yield the names of all that is needed."""

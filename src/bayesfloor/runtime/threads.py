@@ -121,12 +121,15 @@ class WorkerPool:
             return [do(number) for number in range(len(arguments))]
         return self._results_of([self._executor.submit(copy_context().run, do, n) for n in range(len(arguments))])
 
-    def map_in_parallel(self, work: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
+    def map_in_parallel(
+        self, work: Callable[..., T], arguments: Sequence[tuple[Any, ...]], is_elsewhere: bool = False
+    ) -> list[T]:
         """Call something that has this pool run tasks, with each of the arguments; return the results in that order.
 
-        Where one of the calls waits for its last tasks, the threads go on with those of another.
+        Where one of the calls waits for its last tasks, the threads go on with those of another. A single thread has
+        no others, unless the work is done elsewhere.
         """
-        if self._executor is None or len(arguments) == 1:
+        if len(arguments) == 1 or (self._executor is None and not is_elsewhere):
             return [work(*own) for own in arguments]
         with ThreadPoolExecutor(len(arguments), thread_name_prefix="bayesfloor-waiting") as waiting:
             return self._results_of([waiting.submit(copy_context().run, work, *own) for own in arguments])

@@ -11,7 +11,7 @@
 What follows from the predictions is that of `bayesfloor.floor.learned.learning`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from bayesfloor.learn.by_parts import LEARNERS, PartLearners
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.linear_cost import LINEAR_LEARNERS
 from bayesfloor.learn.parts import PartPool
+from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.findings import Finding
@@ -198,29 +199,16 @@ def cross_fit_from_disk(
         raced=raced,
         families=[*(family for family, _ in known), *(PARTS for _ in LEARNERS)],
     )
-
-    def learners_of(parts: list[StoredPart]) -> PartLearners:
-        n_rows = sum(part.n_rows for part in parts)
-        some_pool = PartPool(parts, pool, cluster if n_rows > HERE_ROWS else None)
-        return PartLearners(some_pool, stored.tested, like, stored.is_category, seed)
-
-    whole = PartPool(stored.parts, pool, cluster)
-    of_quarters = PartLearners(whole, stored.tested, like, stored.is_category, seed)
+    learners = _SetLearners(stored, like, seed, pool, cluster)
     is_by_parts = np.isin(names, LEARNERS)
     for places in _in_order_of_training(sets):
         size = sets[places[0]].size
         if race is not None and size != len(VIEWS) - 1:
             raced[size][:] = race(fitted, size) | (~is_by_parts & (size < len(VIEWS)))
         goes_on = {name for learner, name in enumerate(names) if raced[size][:, learner].any()}
-
-        def predict(own: DiskSet, goes_on: set[str] = goes_on) -> dict[str, Floats]:
-            if own.quarters:
-                return of_quarters.predict(own.quarters, goes_on)
-            return learners_of(own.parts).predict(range(min(QUARTERS, len(own.parts))), goes_on)
-
-        # workers of a cluster have one training set at a time; threads that wait in one go on with another
-        at_once = [places] if cluster is None else [[place] for place in places]
-        of_sets = [found for some in at_once for found in pool.map_in_parallel(predict, [(sets[n],) for n in some])]
+        of_sets = pool.map_in_parallel(
+            learners.predict, [(sets[place], goes_on) for place in places], cluster is not None
+        )
         for place, found in zip(places, of_sets, strict=True):
             own, train, again = sets[place], plan.splits[place].train, of_sample
             if len(train) < len(sample):
@@ -235,6 +223,25 @@ def cross_fit_from_disk(
                     fitted.predicted[own.size][learner, own.view] = target.predictions(values, like, used, sample)
             pool.advance(own.n_rows)
     return fitted
+
+
+class _SetLearners:
+    """Learners of parts, for any training set: those of quarters are kept for halves and the whole."""
+
+    def __init__(self, stored: StoredRows, like: Train, seed: int, pool: WorkerPool, cluster: Cluster | None) -> None:
+        self.stored, self.like, self.seed, self.pool, self.cluster = stored, like, seed, pool, cluster
+        self.of_quarters = self._learners(stored.parts, cluster)
+
+    def _learners(self, parts: list[StoredPart], cluster: Cluster | None) -> PartLearners:
+        pool = PartPool(parts, self.pool, cluster)
+        return PartLearners(pool, self.stored.tested, self.like, self.stored.is_category, self.seed)
+
+    def predict(self, own: DiskSet, wanted: Collection[str]) -> dict[str, Floats]:
+        """Train on one set, and predict the tested rows."""
+        if own.quarters:
+            return self.of_quarters.predict(own.quarters, wanted)
+        learners = self._learners(own.parts, self.cluster if own.n_rows > HERE_ROWS else None)
+        return learners.predict(range(min(QUARTERS, len(own.parts))), wanted)
 
 
 def _in_order_of_training(sets: list[DiskSet]) -> list[list[int]]:
