@@ -193,6 +193,7 @@ class ClusterRun:
         self.here: dict[str, Any] = {}  # results of the jobs that are done here
         self.used_up: set[str] = set()  # done, and let go of because nothing needs it any more
         self.users = graph.users()
+        self.pinned: dict[str, str | None] = {}  # jobs that one worker alone may do, which may be gone before it does
         self.n_repairs = 0
         self._asked = time.monotonic()  # when the scheduler was last asked what it knows
         self._unknown_since: dict[Key, float] = {}
@@ -222,7 +223,9 @@ class ClusterRun:
                     time.sleep(GLANCE_S)
                     continue
                 self._let_go(finished)
-                lost = {name for name, state in states.items() if state in ("cancelled", "lost")}
+                lost = {
+                    name for name, state in states.items() if state in ("cancelled", "lost") or self._waits(name, state)
+                }
                 if lost or time.monotonic() - self._asked > ASK_EVERY_S:
                     lost |= self._unnoticed()
                 if lost:
@@ -259,9 +262,13 @@ class ClusterRun:
                 needs = job.arguments(self.futures)
                 key = f"bayesfloor-{name}-{suffix}"
                 workers = [job.worker] if job.worker in self.cluster.workers else None
-                self.futures[name] = client.submit(
-                    job.work, *needs, key=key, priority=-place, workers=workers, allow_other_workers=workers is not None
-                )
+                self.pinned[name] = workers and job.worker
+                self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place, workers=workers)
+
+    def _waits(self, name: str, state: str) -> bool:
+        """Tell whether a job waits for a worker that is gone."""
+        worker = self.pinned.get(name)
+        return state == "pending" and worker is not None and worker not in self.cluster.workers
 
     def _worker_for(self, name: str) -> str | None:
         """Return the address of the worker that data is sent to; None for one worker after the other."""
