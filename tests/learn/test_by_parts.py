@@ -14,7 +14,7 @@ from bayesfloor.learn import boosting_by_parts
 from bayesfloor.learn.boosting import scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
 from bayesfloor.learn.boosting_kernels import UNCOUNTED, unpacked
-from bayesfloor.learn.boosting_part_kernels import LEAF_UNIT, write_probabilities
+from bayesfloor.learn.boosting_part_kernels import LEAF_UNIT, MOST_SLOPE, sum_by_leaf, write_probabilities
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
@@ -296,6 +296,13 @@ def test_sums_do_not_depend_on_the_order_of_parts(n_classes):
 
     halves = np.array_split(np.random.default_rng(0).permutation(3000), 2)
     assert_array_equal(sum(map(of_rows, halves)), of_rows(np.arange(3000)))
+
+
+def test_a_number_that_is_far_away_counts_as_much_as_an_integer_can_hold():
+    scores, leaves = np.zeros((3, 1), np.float32), np.ones((3, 1), np.uint8)
+    sums = np.zeros((1, 2, 2), np.int64)
+    sum_by_leaf(leaves, np.array([-1e300, 1e9, 1e9]), 0, scores, sums)
+    assert_array_equal(sums[0, 1] * LEAF_UNIT, [-MOST_SLOPE, 3.0])
 
 
 def test_what_a_part_kept_of_another_round_is_not_used():

@@ -247,6 +247,6 @@ def sum_by_leaf(nodes, y, n_classes, scores, sums):
                     p = np.float64(probabilities[k, i - start])
                     first, second = p - np.float64(y[i] == own), p * (1.0 - p)
                 else:
-                    first, second = min(MOST_SLOPE, max(-MOST_SLOPE, scores[i, 0] - y[i])), 1.0
+                    first, second = min(MOST_SLOPE, max(-MOST_SLOPE, scores[i, 0] - y[i])), np.float64(1.0)
                 sums[k, node, 0] += np.int64(np.rint(first * _LEAF_UNITS))
                 sums[k, node, 1] += np.int64(np.rint(second * _LEAF_UNITS))

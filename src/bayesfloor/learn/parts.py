@@ -129,23 +129,14 @@ class PartPool:
         shared = {each.name: each.value for each in arguments if isinstance(each, Shared)}
         sent = [Shared(each.name, None) if isinstance(each, Shared) else each for each in arguments]
         on_worker = partial(_on_worker, work, sent, list(shared))
-        jobs = {
-            f"work {place}": Job(
-                on_worker,
-                ([f"{array} {number}" for number in group], list(shared)),
-                worker=self._worker_for(cluster, f"{array} {group[0]}"),
-            )
-            for place, group in enumerate(groups)
-        }
+        jobs = {}
+        for place, group in enumerate(groups):
+            slot = self._slot(cluster, group[0])
+            needs = [f"{array} {number}" for number in group], list(shared)
+            jobs[f"work {place}"] = Job(on_worker, needs, worker=slot and slot[0])
         graph = Graph({**data, **shared}, jobs, list(jobs))
-        run = KeptRun(cluster, graph, self._sent, partial(self._worker_for, cluster))
-        results = run.run(lambda done, total: self.pool.check())
+        results = KeptRun(cluster, graph, self._sent).run(lambda done, total: self.pool.check())
         return [results[name] for name in jobs]
-
-    def _worker_for(self, cluster: Cluster, name: str) -> str | None:
-        kind, number = name.split()
-        slot = None if kind == "shared" else self._slot(cluster, int(number))
-        return slot and slot[0]
 
     def _slot(self, cluster: Cluster, number: int) -> tuple[str, int] | None:
         """Return the worker for a part and which of its threads, or None while there are no workers.

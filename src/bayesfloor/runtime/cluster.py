@@ -253,7 +253,9 @@ class ClusterRun:
             if name in names and isinstance(value, Future | Computed):
                 self.futures[name] = value.future if isinstance(value, Computed) else value
             elif name in names:
-                kinds.setdefault((name.split()[0], self._worker_for(name)), {})[name] = value
+                kind = name.split()[0]
+                worker = self._worker_for(name) if kind != "shared" else None
+                kinds.setdefault((kind, worker), {})[name] = value
         for (kind, worker), data in kinds.items():  # one kind after the other, so that each is spread evenly
             self.futures.update(self._scatter(data, suffix, kind == "shared", worker))
         for place, name in enumerate(self.graph.depth_first()):
@@ -262,7 +264,7 @@ class ClusterRun:
                 needs = job.arguments(self.futures)
                 key = f"bayesfloor-{name}-{suffix}"
                 workers = [job.worker] if job.worker in self.cluster.workers else None
-                self.pinned[name] = workers and job.worker
+                self.pinned[name] = job.worker if workers else None
                 self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place, workers=workers)
 
     def _waits(self, name: str, state: str) -> bool:
@@ -271,8 +273,8 @@ class ClusterRun:
         return state == "pending" and worker is not None and worker not in self.cluster.workers
 
     def _worker_for(self, name: str) -> str | None:
-        """Return the address of the worker that data is sent to; None for one worker after the other."""
-        return None
+        """Return the worker that data is sent to, that of a job which needs it; None for one after the other."""
+        return next((self.graph.jobs[user].worker for user in self.users[name]), None)
 
     def _work_here(self, finished: Set[str]) -> None:
         """Do the jobs of this process whose needs are there."""
@@ -393,22 +395,12 @@ class ClusterRun:
 class KeptRun(ClusterRun):
     """One of several runs on the same data, which is sent once, and again only when it is lost.
 
-    Names tell which data are the same; what is named "shared" alone belongs to one run. A callable may tell which
-    worker data is sent to.
+    Names tell which data are the same; what is named "shared" alone belongs to one run.
     """
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        graph: Graph,
-        sent: dict[str, Future[Any]],
-        worker_for: Callable[[str], str | None] = lambda name: None,
-    ):
+    def __init__(self, cluster: Cluster, graph: Graph, sent: dict[str, Future[Any]]):
         super().__init__(cluster, graph)
-        self._sent, self._asked_for = sent, worker_for
-
-    def _worker_for(self, name: str) -> str | None:
-        return self._asked_for(name)
+        self._sent = sent
 
     def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool, worker: str | None) -> dict[str, Future[Any]]:
         gone = {
