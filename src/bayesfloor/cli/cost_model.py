@@ -39,7 +39,7 @@ class Memory(NamedTuple):
 # fitted: begin
 COSTS = {
     "floor": Cost(start_s=3.76, small_s=0.000203, many_s=5.97e-05),
-    "disk": Cost(start_s=198.0, small_s=0.0, many_s=9.01e-06),
+    "disk": Cost(start_s=204.0, small_s=0.0, many_s=9.03e-06),
     "report": Cost(start_s=0.0, small_s=0.000369, many_s=7.03e-05),
     "landmarks": Cost(start_s=0.0, small_s=4.25e-05, many_s=1.98e-06),
     "stack": Cost(start_s=0.0, small_s=0.000424, many_s=5.31e-05),
