@@ -92,6 +92,27 @@ def test_interrupt(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        "exec('os.kill(os.getpid(), signal.SIGINT)')",
+        "with suppress(KeyboardInterrupt): os.kill(os.getpid(), signal.SIGINT)\n    raise ImportError('not loaded')",
+    ],
+    ids=["inside exec", "while a library loads"],
+)
+def test_interrupt_that_python_or_a_library_takes_for_something_else(work, tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "import os, signal\n"
+        "from contextlib import suppress\n"
+        "from bayesfloor.cli import script, start\n"
+        f"def run(*_):\n    {work}\n"
+        "start._run = run\n"
+        "script()\n"
+    )
+    answer = subprocess.run([sys.executable, "-m", "interrupted"], capture_output=True, text=True, cwd=tmp_path)
+    assert (answer.returncode, answer.stderr) == (130, "bayesfloor: interrupted\n")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and /dev/full are those of POSIX")
 def test_a_reader_that_leaves_and_a_full_disk(tmp_path):
     reading, writing = os.pipe()

@@ -60,7 +60,15 @@ def script() -> NoReturn:
         code = 130
     if signal.getsignal(signal.SIGINT) is _interrupt:
         signal.signal(signal.SIGINT, _leave)
+    # an interrupt inside exec, which is how dataclasses are made, has Python end a module by a signal, caught or not,
+    # unless another exec ends well after it
+    exec("")
     sys.exit(code)
+
+
+def was_interrupted() -> bool:
+    """Tell whether Ctrl-C came."""
+    return signal.getsignal(signal.SIGINT) is _leave
 
 
 def _interrupt(*_: Any) -> None:

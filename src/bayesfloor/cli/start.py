@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesfloor.cli import was_interrupted
 from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
 from bayesfloor.cli.streams import STDIN_TOKEN, abandon, fill_closed_descriptors, tell
 
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None, *, app: "App | None" = None) ->
             if isinstance(error.__context__, BrokenPipeError):  # rich, which writes the help, ends the process itself
                 return OK
             raise
-        return _report(error, debug="--debug" in tokens)
+        # a library that is interrupted while it loads may raise an error of its own
+        return _report(KeyboardInterrupt() if was_interrupted() else error, debug="--debug" in tokens)
     finally:
         warnings.showwarning = show_warning
 
