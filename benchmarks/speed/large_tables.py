@@ -6,6 +6,7 @@
     python -m benchmarks.speed.large_tables forests [--rows 10000000] [--features 8]
     python -m benchmarks.speed.large_tables report|read [--table numbers] [--rows 2000000] [--columns 10]
     python -m benchmarks.speed.large_tables landmarks|stack|smartsvm [--table made] [--rows ...]
+    python -m benchmarks.speed.large_tables rounds [--cluster 2]
     python -m benchmarks.speed.large_tables fit         fit the model of cost, and write it into cli/cost_model.py
     python -m benchmarks.speed.large_tables table       write benchmarks/results/large_tables.md
 
@@ -13,7 +14,8 @@ Each measurement is made in a process of its own, whose memory, and that of the 
 five times a second; it is recorded in results/large_tables.jsonl, and one that is recorded is not made again (`--again`
 makes it). Tables are those of problems/large_table.py, under build/large_tables, and are written when they are first
 needed. `bayesfloor warmup` compiles kernels before; loading them is part of the time. `--cluster 2` trains on a local
-cluster of two processes of one thread; `--kill 60` kills one of them after a minute.
+cluster of two processes of one thread; `--kill 60` kills one of them after a minute. `rounds` boosts so few rows in so
+many parts that what is left of a round of boosting is to ask workers, or threads, and to hear them.
 
 LightGBM is trained on all rows with 127 leaves, a rate of 0.15 and 150 rounds, which nobody tuned, and judged by the
 known probabilities of the classes on 250 000 fresh rows; on `covertype`, which has none, by the labels of 31 012. On
@@ -28,6 +30,7 @@ import sys
 import threading
 import time
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +54,24 @@ ROWS = {
     "forests": (10_000_000,),
     "report": (2_000_000,),
     "read": (100_000, 1_000_000),
+    "rounds": (64_000,),
 }
 #: Columns of each table beside the classes.
 COLUMNS = {"made": 20, "covertype-like": 12, "covertype": 12, "numbers": 10}
+#: Tables, and their columns, where work is not about *made* unless another is named.
+BY_DEFAULT: dict[str, tuple[str, int | None]] = {
+    "forests": ("mixture", 8),
+    "report": ("numbers", 10),
+    "rounds": ("bins", 20),
+}
 #: Settings of LightGBM, common ones.
 BOOSTING = {"num_leaves": 127, "learning_rate": 0.15, "verbose": -1, "seed": 0}
 ROUNDS = 150
 #: What it needs beside them where classes are rare: otherwise it diverges.
 OF_RARE_CLASSES = {"min_sum_hessian_in_leaf": 1.0}
 FRESH_ROWS = 250_000
+#: Parts of the rows of which rounds of boosting are timed, and rounds: those of a first training are not timed.
+ROUND_PARTS, N_ROUNDS = 16, 20
 #: What tells one measurement from another.
 KEY = ("what", "table", "n_rows", "n_columns", "threads", "cluster", "memory_limit", "kill", "effort")
 
@@ -250,6 +262,39 @@ def _numbers_of(frame: Any, levels: dict[str, Any]) -> Any:
     return np.column_stack(columns).astype(np.float32)
 
 
+def child_rounds(asked: dict[str, Any]) -> dict[str, Any]:
+    """Boost two training sets of few rows at the same time, as a floor does, and return the seconds of a round."""
+    from bayesfloor.data.row_parts import RowPart
+    from bayesfloor.learn import boosting_by_parts
+    from bayesfloor.learn.parts import PartPool
+    from bayesfloor.runtime.cluster import cluster_of
+    from bayesfloor.runtime.threads import WorkerPool, supervise
+
+    boosting_by_parts.MOST_ROUNDS = N_ROUNDS
+    rng = np.random.default_rng(0)
+    bins = rng.integers(0, 128, (asked["n_rows"], asked["n_columns"])).astype(np.uint8)
+    y = np.digitize(np.sin(bins[:, 0] / 20) + bins[:, 1] / 100 + rng.normal(0, 0.5, len(bins)), [0.3, 1.0])
+    parts = [
+        RowPart(np.empty((len(rows), 0), np.float32), bins[rows], y[rows].astype(np.int32))
+        for rows in np.array_split(np.arange(len(bins)), ROUND_PARTS)
+    ]
+    target = boosting_by_parts.boosted_target(np.bincount(y) / len(y), 3)
+    is_category = np.zeros(asked["n_columns"], bool)
+    with Workers(asked) as (client, told):
+        cluster = cluster_of(client)
+
+        def boost(pool: WorkerPool) -> float:
+            of_parts = PartPool(parts, pool, cluster)
+            started = time.perf_counter()
+            sets = [(range(first, ROUND_PARTS, 2), target, is_category, 0) for first in (0, 1)]
+            boosted = partial(boosting_by_parts.boost_parts, of_parts)
+            pool.map_in_parallel(boosted, sets, client is not None)
+            return (time.perf_counter() - started) / (len(sets) * N_ROUNDS)
+
+        taken = [supervise(boost, asked["threads"], False) for _ in range(2)]
+    return told | {"seconds_a_round": taken[-1]}
+
+
 class Workers:
     """The workers that were asked for, one of which may be killed after a while; none by default."""
 
@@ -299,6 +344,7 @@ CHILDREN = {
     "smartsvm": child_model,
     "forests": child_forests,
     "report": child_report,
+    "rounds": child_rounds,
 }
 
 
@@ -307,6 +353,8 @@ CHILDREN = {
 
 def source_of(what: str, name: str, n_rows: int, n_columns: int) -> dict[str, Any]:
     """Return the data of a measurement, and what is known of them."""
+    if what == "rounds":
+        return {}
     if what == "forests":
         path = points_file(n_rows, n_columns)
         return {"path": str(path), "n_bytes": path.stat().st_size}
@@ -373,7 +421,7 @@ def main() -> None:
 
         (page.fit if options.what == "fit" else page.write_table)(read_records(options.records))
         return
-    by_default = {"forests": ("mixture", 8), "report": ("numbers", 10)}.get(options.what, ("made", None))
+    by_default = BY_DEFAULT.get(options.what, ("made", None))
     options.table = options.table or by_default[0]
     options.columns = options.columns or COLUMNS.get(options.table) or by_default[1]
     for n_rows in options.rows or ROWS[options.what]:

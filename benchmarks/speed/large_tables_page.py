@@ -4,7 +4,8 @@
     python -m benchmarks.speed.large_tables table       the constants and the last table go into docs/scale.md too
 
 `fit` finds the constants of ``src/bayesfloor/cli/cost_model.py`` by least squares of relative deviations, none below 0,
-from the records without a cluster, and writes them between the two marks of that file.
+from the records without a cluster, and writes them between the two marks of that file. What messages cost is fitted to
+rounds of boosting of few rows, on clusters of some sizes.
 """
 
 import re
@@ -36,9 +37,11 @@ INTRODUCTION = """\
 large_tables.jsonl. Memory is that of the process that calls; with a cluster, that of the largest worker and of all
 processes at one time follow."""
 FAR_TABLES = """\
-Said by the model alone, but for the first line: a floor of all rows of larger tables. Workers have one core like those
-measured here. *One process reads* is what `learned_floor` does: it makes the rows ready, and workers train. *If workers
-read* is what it would take if they made the rows ready too. Network and disks are left out."""
+Said by the model alone: a floor of all rows by the workers of a cluster, each with one core like those measured here.
+*One process reads* is what `learned_floor` does: it makes the rows ready, and workers train. *If workers read* is what
+it would take if they made the rows ready too. *Messages* are part of both, by what workers on the same two cores took
+to answer; that it grows with the workers as it does from {fewest} to {most} of them is assumed. Disks, and the bytes
+that travel between machines, are left out.{measured}"""
 PARTS = {
     "floor": """\
 ## The learned floor
@@ -52,6 +55,11 @@ LightGBM, its error and log-loss on fresh rows by the known probabilities; on co
     "read": "## Reading\n\nInto one prepared table in memory.",
     "models": "## Models\n\nWritten by `bayesfloor fit`.",
     "forests": "## Spanning forests\n\nThree exact trees of the points of a file.",
+    "rounds": """\
+## Messages
+
+Seconds of a round of boosting of 64 000 rows in 16 parts, two training sets at a time: what is left is mostly to ask
+workers and to hear them.""",
     "report": """\
 ## A report
 
@@ -105,7 +113,7 @@ def fit(records: list[Record]) -> None:
         sizes = [size_of(each) for each in runs]
         read = [reading[size.form] * size.n_rows * size.n_columns for size in sizes]
         measured = [max(each["cpu_seconds"] - own, 0.1) for each, own in zip(runs, read, strict=True)]
-        start, small, many = least_squares([[1.0, *values_trained(size)] for size in sizes], measured)
+        start, small, many = least_squares([[1.0, *values_trained(size, what)] for size in sizes], measured)
         lines.append(f'    "{what}": Cost(start_s={start!r}, small_s={small!r}, many_s={many!r}),\n')
     lines.append("}\n")
     lines.append(f'READ_S = {{"binary": {reading["binary"]!r}, "text": {reading["text"]!r}}}\n')
@@ -118,6 +126,13 @@ def fit(records: list[Record]) -> None:
     lines.append(f"MEMORY = Memory(program={program!r}, used={used!r})\n")
     on_disk = max(2**20 * each["peak_mib"] for each in modelled(records, "disk"))
     lines.append(f"DISK_BYTES = {float(f'{on_disk:.3g}')!r}\n")
+    on_cluster = [each for each in records if each["cluster"]]
+    of_worker = max(2**20 * each["largest_other_mib"] for each in on_cluster if method_of(each) == "disk")
+    lines.append(f"DISK_WORKER_BYTES = {float(f'{of_worker:.3g}')!r}\n")
+    rounds = [each for each in on_cluster if each["what"] == "rounds"]
+    terms = [[1.0, each["cluster"]] for each in rounds]
+    ask_s, each_s = least_squares(terms, [each["seconds_a_round"] for each in rounds])
+    lines.append(f"MESSAGES = Messages(ask_s={ask_s!r}, each_s={each_s!r})\n")
     text = MODEL.read_text(encoding="utf-8")
     MODEL.write_text(FITTED.sub(lambda _: "".join(lines), text), encoding="utf-8")
     print("".join(lines), end="")
@@ -199,6 +214,12 @@ def numbers_table(records: list[Record]) -> str:
     return as_table(["table", "rows", "on", *TAKEN, "MiB of its numbers", "times its numbers"], rows)
 
 
+def rounds_table(records: list[Record]) -> str:
+    """Return the table of rounds of boosting."""
+    rows = [[_where(each), f"{1e3 * each['seconds_a_round']:.0f}"] for each in records]
+    return as_table(["on", "ms a round"], rows)
+
+
 def modelled_memory(method: str, size: Size) -> float:
     """Return the bytes that the model says; a floor of rows on disk, called from Python, holds no table besides."""
     return cost_model.DISK_BYTES if method == "disk" else memory_of(size)
@@ -234,11 +255,26 @@ def far_table() -> str:
     for n_rows, n_columns, n_classes, n_workers in FAR:
         seconds = seconds_of("disk", Size(n_rows, n_columns, n_rows, n_classes))
         start = cost_model.COSTS["disk"].start_s
-        by_workers = start + (seconds.of_cores - start) / n_workers
-        times = [shown_seconds(each) for each in (seconds.by_the_clock(n_workers), by_workers, seconds.of_cores)]
+        by_the_clock = seconds.by_the_clock(n_workers, is_cluster=True)
+        messages = by_the_clock - seconds.by_the_clock(n_workers)
+        by_workers = start + (seconds.of_cores - start) / n_workers + messages
+        times = [shown_seconds(each) for each in (by_the_clock, by_workers, messages, seconds.of_cores)]
         rows.append([_rows(n_rows), n_columns, n_classes, n_workers, *times])
-    heads = ["rows", "columns", "classes", "workers", "one process reads", "if workers read", "CPU time"]
+    heads = ["rows", "columns", "classes", "workers", "one process reads", "if workers read", "messages", "CPU time"]
     return as_table(heads, rows)
+
+
+def far_text(records: list[Record]) -> str:
+    """Say what the table of larger tables is, and what was measured of it."""
+    sizes = [each["cluster"] for each in records if each["what"] == "rounds" and each["cluster"]]
+    measured = ""
+    for each in (each for each in records if each["cluster"] and method_of(each) == "disk"):
+        by_model = seconds_of("disk", size_of(each)).by_the_clock(each["cluster"], is_cluster=True)
+        measured += (
+            f" Measured: {_rows(each['n_rows'])} rows of {each['n_columns']} columns on {_where(each)}, took "
+            f"{shown_seconds(each['seconds'])}, where the model says {shown_seconds(by_model)}."
+        )
+    return FAR_TABLES.format(fewest=min(sizes), most=max(sizes), measured=measured)
 
 
 def constants_table() -> str:
@@ -255,13 +291,21 @@ def constants_table() -> str:
     program = f"{memory.program / 2**20:.0f} MiB for the program, and {memory.used:.0f} bytes for each value used."
     heads = ["what", "start", "a value of the first 10 000 rows used", "a value of the others"]
     tables = as_table(heads, costs), as_table(["reading", "time of a value", "memory of a value"], reading)
-    return "\n\n".join([*tables, f"Memory: {program}"])
+    messages = cost_model.MESSAGES
+    asked = (
+        f"On a cluster, each of {cost_model.DISK_ROUNDS} rounds of boosting takes {1e3 * messages.ask_s:.0f} ms and "
+        f"{1e3 * messages.each_s:.0f} ms for each worker besides."
+    )
+    return "\n\n".join([*tables, f"Memory: {program}", asked])
 
 
 def write_table(records: list[Record]) -> None:
     """Write the page."""
     order = sorted(records, key=lambda each: (each["table"], each["n_columns"], each["n_rows"], each["cluster"]))
-    of = {what: [each for each in order if each["what"] == what] for what in (*METHODS, "boosting", "forests", "read")}
+    of = {
+        what: [each for each in order if each["what"] == what]
+        for what in (*METHODS, "boosting", "forests", "read", "rounds")
+    }
     models = [*of["landmarks"], *of["stack"], *of["smartsvm"]]
     tables = {
         "floor": (of["floor"], floor_table),
@@ -269,6 +313,7 @@ def write_table(records: list[Record]) -> None:
         "read": (of["read"], plain_table),
         "models": (models, plain_table),
         "forests": (of["forests"], plain_table),
+        "rounds": (of["rounds"], rounds_table),
         "report": (of["report"], numbers_table),
     }
     parts = [text for name, (own, table) in tables.items() if own for text in (PARTS[name], table(own))]
@@ -281,8 +326,8 @@ def write_table(records: list[Record]) -> None:
         constants_table(),
         deviations(order),
         model_table(order),
-        FAR_TABLES,
+        far_text(order),
         far_table(),
     )
-    shown = "\n" + "\n\n".join([constants_table(), deviations(order), FAR_TABLES, far_table(), ""])
+    shown = "\n" + "\n\n".join([constants_table(), deviations(order), far_text(order), far_table(), ""])
     GUIDE.write_text(SHOWN.sub(lambda _: shown, GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

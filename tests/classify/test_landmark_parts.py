@@ -49,6 +49,15 @@ def sums_of(X, codes, feature_map, n_threads=1):
     return RowSums(feature_map, X, codes, np.ones(len(X), np.float32), WorkerPool(n_threads))
 
 
+@pytest.mark.parametrize("most_kept", [0, 2**30])
+def test_features_are_kept_where_memory_allows(most_kept):
+    feature_map, (X, codes) = small_map(), some_rows()
+    sums = replace(sums_of(X, codes, feature_map), most_kept=most_kept)
+    expected = sums_of(X, codes, feature_map).squares()
+    np.testing.assert_array_equal(sums.squares(), expected)
+    assert (sums.features(sums.block(0)) is sums.features(sums.block(0))) == (most_kept > 0)
+
+
 def test_features_are_columns_kernels_and_rules():
     feature_map, (X, _) = small_map(), some_rows(50)
     made = feature_map.features(X)

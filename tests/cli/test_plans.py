@@ -7,7 +7,9 @@ import pytest
 
 import bayesfloor
 from bayesfloor.cli import cost_model, planning, plans
-from bayesfloor.cli.cost_model import Cost, Memory, Size, memory_of, seconds_of, worker_memory_of
+from bayesfloor.cli.cost_model import Cost, Memory, Messages, Size, memory_of, seconds_of, worker_memory_of
+from bayesfloor.floor.learned.from_disk import SETS
+from bayesfloor.learn.boosting_by_parts import MOST_ROUNDS
 
 from .small_tables import three_classes, write_csv
 
@@ -194,6 +196,24 @@ def test_the_model_of_cost(monkeypatch):
     assert worker_memory_of(size) == 1000 + 5 * 60 * 40_000
     monkeypatch.setattr(cost_model, "HELD_VALUES", 1000)
     assert memory_of(size) == worker_memory_of(size) + 30 * 1000
+
+
+def test_the_model_of_cost_of_rows_on_disk(monkeypatch):
+    monkeypatch.setattr(cost_model, "MESSAGES", Messages(0.5, 0.1))
+    monkeypatch.setattr(cost_model, "DISK_WORKER_BYTES", 7.0)
+    size = Size(10**7, 20, 10**7, 3)
+    seconds = seconds_of("disk", size)
+    # all training sets are boosted for as many rounds as three classes take
+    assert seconds.n_rounds == len(SETS) * MOST_ROUNDS
+    assert seconds.by_the_clock(4) == pytest.approx(seconds.alone + seconds.shared / 4)
+    assert seconds.by_the_clock(4, is_cluster=True) == pytest.approx(seconds.by_the_clock(4) + 750 * (0.5 + 4 * 0.1))
+    assert seconds_of("floor", size).n_rounds == 0
+    # trees of all classes together are as many for seven classes as for three
+    assert (
+        seconds_of("disk", size._replace(n_classes=7)) == seconds == seconds_of("disk", size._replace(n_classes=None))
+    )
+    assert seconds_of("disk", size._replace(n_classes=2)).shared == pytest.approx(0.75 * seconds.shared)
+    assert worker_memory_of(size, "disk") == worker_memory_of(size._replace(n_rows=10**9, n_used=10**9), "disk") == 7.0
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.data.folds import stratified_folds
-from bayesfloor.data.sampling import class_weights, halves, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import class_weights, copy_numbers, halves, keys_of_values, stratified_rows
 from bayesfloor.runtime.checks import check_max_rows
 
 
@@ -46,6 +46,12 @@ def test_copies_are_not_taken_all_or_none():
     X, codes = np.repeat([[0.0], [1.0]], 500, axis=0), np.zeros(1000, np.int64)
     rows = stratified_rows(codes, 200, keys_of_values(X, codes, 0))
     assert 60 < np.count_nonzero(rows < 500) < 140  # 100 on average, six standard deviations
+
+
+def test_copies_are_numbered_within_their_class():
+    hashes, codes = np.array([7, 5, 7, 7, 5, 9], np.uint64), np.array([0, 0, 0, 1, 0, 1])
+    assert copy_numbers(hashes, codes).tolist() == [0, 0, 1, 0, 1, 0]
+    assert copy_numbers(hashes[[0, 1, 5]], codes[:3]).tolist() == [0, 0, 0]
 
 
 def test_samples_are_fair():

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
+from bayesfloor.data import column_order
 from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.problem import Problem
 from bayesfloor.tables.arguments import check_problem
@@ -74,6 +75,14 @@ def test_the_order_follows_from_the_values(draw):
         found = in_column_order(Problem(given, np.arange(2), codes[rows], None))
         assert_array_equal(found.X, expected.X[rows])
         assert_array_equal(found.X[:, found.given_columns], given)
+
+
+def test_rows_are_hashed_in_blocks(monkeypatch):
+    X, codes = equal_dummies(48)
+    problem = Problem(np.column_stack([X, numbers(48)[0]]), np.arange(2), codes, None)
+    expected = in_column_order(problem)
+    monkeypatch.setattr(column_order, "BLOCK_ROWS", 7)
+    assert_array_equal(in_column_order(problem).given_columns, expected.given_columns)
 
 
 def test_names_of_classes_do_not_decide_the_order():

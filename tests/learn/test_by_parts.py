@@ -1,5 +1,8 @@
 """Learners over parts of the rows: the same as over all rows at once, whoever works on which part."""
 
+import os
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -384,7 +387,27 @@ def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client, monke
             assert_array_equal(own[name], other[name])
 
 
-def _die():
-    import os
+def _how_often(part):
+    time.sleep(0.05)  # longer than it takes to send a part: worth another worker's while
+    part.state["calls"] = part.state.get("calls", 0) + 1
+    return part.state["calls"]
 
+
+def _process(part):
+    return os.getpid()
+
+
+def test_a_part_stays_with_its_worker_and_each_worker_has_its_share(client):
+    client.wait_for_workers(2, timeout=60)  # one may have died in another test
+    parts, _ = stored(4000)
+    pool = PartPool(parts, WorkerPool(1), cluster_of(client))
+    processes = pool.run(_process, range(8))
+    assert len(set(processes)) == pool.cluster.n_slots == 2
+    assert processes == sorted(processes, key=processes.index)  # neighbours together
+    assert len(set(processes[::4])) == 2  # so that those of a turn are not
+    for n_calls in range(1, 4):  # by one of the workers alone, while the other has nothing to do
+        assert pool.run(_how_often, range(4)) == [n_calls] * 4
+
+
+def _die():
     os._exit(1)

@@ -6,10 +6,13 @@ A table of n rows and c columns is read, and u of its rows are used::
 
 s is u, or 10 000 where u is more: up to there all learners are cross-validated, and of more rows some are held out, and
 learners of linear cost are trained on the rest. A floor of rows on disk ("disk") trains on all rows of a file of
-200 000 rows or more, in constant memory. k is 1 for a number, and (1 + classes) / 4 for classes. Reading and the
-start are one process's, so that
+200 000 rows or more, in constant memory. k is 1 for a number, and (1 + classes) / 4 for classes; no more than 1 for
+rows on disk, whose trees are as many for more than three classes. Reading and the start are one process's, so that
 
     seconds by the clock = start + read · n · c + the rest / workers
+
+and for rows on disk that the workers of a cluster train on, rounds · (ask + each · workers) besides: they are asked in
+each round of boosting.
 
 ``benchmarks/speed/large_tables.py fit`` fits the constants to what it has measured, and writes them here; its page,
 ``benchmarks/results/large_tables.md``, has measured and modelled figures side by side. Spanning forests have a model of
@@ -36,19 +39,28 @@ class Memory(NamedTuple):
     used: float
 
 
+class Messages(NamedTuple):
+    """Seconds of a round of boosting in which workers are asked and answer: in any case, and for each of them."""
+
+    ask_s: float
+    each_s: float
+
+
 # fitted: begin
 COSTS = {
     "floor": Cost(start_s=3.76, small_s=0.000203, many_s=5.97e-05),
-    "disk": Cost(start_s=204.0, small_s=0.0, many_s=9.03e-06),
-    "report": Cost(start_s=0.0, small_s=0.000369, many_s=7.03e-05),
+    "disk": Cost(start_s=144.0, small_s=0.000778, many_s=8.57e-06),
+    "report": Cost(start_s=0.0, small_s=0.000363, many_s=9.03e-05),
     "landmarks": Cost(start_s=0.0, small_s=4.25e-05, many_s=1.98e-06),
     "stack": Cost(start_s=0.0, small_s=0.000424, many_s=5.31e-05),
     "smartsvm": Cost(start_s=7.74, small_s=0.0, many_s=1.8e-05),
 }
 READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
 READ_BYTES = {"binary": 70.0, "text": 12.2}
-MEMORY = Memory(program=528000000.0, used=113.0)
-DISK_BYTES = 1810000000.0
+MEMORY = Memory(program=527000000.0, used=113.0)
+DISK_BYTES = 1860000000.0
+DISK_WORKER_BYTES = 1100000000.0
+MESSAGES = Messages(ask_s=0.211, each_s=0.208)
 # fitted: end
 
 #: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.
@@ -56,6 +68,8 @@ EFFORT = {"fast": 0.5, "default": 1.0, "high": 2.0}
 #: How often the rows are read: a text table once more, to find its encoding; for rows on disk twice more.
 PASSES = {"binary": 1, "text": 2}
 DISK_PASSES = 2
+#: Rounds of boosting of all training sets of rows on disk in which workers are asked.
+DISK_ROUNDS = 750
 
 #: Values of a table that are in memory at a time, at the most: of a larger one rows are drawn.
 HELD_VALUES = 64_000_000
@@ -95,14 +109,16 @@ class Size(NamedTuple):
 
 
 class Seconds(NamedTuple):
-    """Seconds of one core that one process needs, and that workers share."""
+    """Seconds of one core that one process needs, and that workers share; rounds in which a cluster is asked."""
 
     alone: float
     shared: float
+    n_rounds: int = 0
 
-    def by_the_clock(self, n_workers: int) -> float:
-        """Return the seconds until so many workers are done."""
-        return self.alone + self.shared / n_workers
+    def by_the_clock(self, n_workers: int, *, is_cluster: bool = False) -> float:
+        """Return the seconds until so many threads, or workers of a cluster, are done."""
+        messages = self.n_rounds * (MESSAGES.ask_s + n_workers * MESSAGES.each_s) if is_cluster else 0.0
+        return self.alone + self.shared / n_workers + messages
 
     @property
     def of_cores(self) -> float:
@@ -110,9 +126,10 @@ class Seconds(NamedTuple):
         return self.alone + self.shared
 
 
-def values_trained(size: Size) -> tuple[float, float]:
+def values_trained(size: Size, method: str) -> tuple[float, float]:
     """Return the values of the first rows that are used and of the others, each counted by what classes cost."""
-    factor = size.n_columns * (1.0 if size.n_classes is None else (1 + size.n_classes) / 4)
+    of_classes = 1.0 if size.n_classes is None else (1 + size.n_classes) / 4
+    factor = size.n_columns * (min(of_classes, 1.0) if method == "disk" else of_classes)
     small = min(size.n_used, LEARNED_ROWS)
     return small * factor, (size.n_used - small) * factor
 
@@ -136,8 +153,9 @@ def seconds_of(method: str, size: Size, effort: str = "default") -> Seconds:
     read = READ_S[size.form] * size.n_rows * size.n_columns
     if method == "trees":
         return Seconds(COSTS["landmarks"].start_s + read, forest_seconds(size.n_used, size.n_columns, 1))
-    cost, (small, many) = COSTS[method], values_trained(size)
-    return Seconds(cost.start_s + read, EFFORT[effort] * (cost.small_s * small + cost.many_s * many))
+    cost, (small, many) = COSTS[method], values_trained(size, method)
+    shared = EFFORT[effort] * (cost.small_s * small + cost.many_s * many)
+    return Seconds(cost.start_s + read, shared, DISK_ROUNDS if method == "disk" else 0)
 
 
 def memory_of(size: Size, method: str = "floor") -> float:
@@ -146,9 +164,9 @@ def memory_of(size: Size, method: str = "floor") -> float:
     return read + (DISK_BYTES if method == "disk" else worker_memory_of(size))
 
 
-def worker_memory_of(size: Size) -> float:
-    """Return the bytes of a worker: the rows that are used are sent to each of them."""
-    return MEMORY.program + size.n_columns * MEMORY.used * size.n_used
+def worker_memory_of(size: Size, method: str = "floor") -> float:
+    """Return the bytes of a worker: the rows that are used are sent to each of them, but for parts of those on disk."""
+    return DISK_WORKER_BYTES if method == "disk" else MEMORY.program + size.n_columns * MEMORY.used * size.n_used
 
 
 def forest_seconds(n: float, d: float, cores: float) -> float:

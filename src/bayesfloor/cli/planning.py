@@ -117,15 +117,7 @@ def plan_of(files: tuple[str, ...], options: TableOptions, work: Work) -> Plan:
     -------
     Plan
     """
-    from bayesfloor.cli.cost_model import (
-        DISK_BYTES,
-        DISK_PASSES,
-        PASSES,
-        Size,
-        memory_of,
-        seconds_of,
-        worker_memory_of,
-    )
+    from bayesfloor.cli.cost_model import DISK_PASSES, PASSES, Size, memory_of, seconds_of, worker_memory_of
     from bayesfloor.runtime.limits import available_memory
 
     with _beginning(files) as looked_at:
@@ -150,10 +142,10 @@ def plan_of(files: tuple[str, ...], options: TableOptions, work: Work) -> Plan:
         memory_bytes=int(memory_of(size, method)),
         available_bytes=available_memory(),
         n_workers=n_workers,
-        worker_bytes=int(DISK_BYTES if method == "disk" else worker_memory_of(size)) if is_remote else None,
+        worker_bytes=int(worker_memory_of(size, method)) if is_remote else None,
         worker_available_bytes=limit,
         cpu_seconds=seconds.of_cores,
-        wall_seconds=seconds.by_the_clock(n_workers),
+        wall_seconds=seconds.by_the_clock(n_workers, is_cluster=is_remote),
     )
 
 

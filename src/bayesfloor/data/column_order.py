@@ -10,7 +10,7 @@ of its values:
 - `order_of_values` takes a matrix of numbers, dense or sparse, in passes over its rows, which is several times faster.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,11 +30,21 @@ Columns = Sequence[Callable[[], U64]]
 
 #: Rounds in which hashes of columns may still tell more of them apart, at the most.
 MOST_ROUNDS = 4
+#: Rows that are hashed at a time, to bound memory.
+BLOCK_ROWS = 2**16
 
 
 def bits_of(values: Floats) -> U64:
     """Return the bits of numbers, the same for 0.0 and -0.0, and for every NaN."""
-    return np.where(np.isnan(values), np.nan, values + 0.0).view(np.uint64)
+    bits = np.empty(len(values), np.uint64)
+    for rows in _blocks(len(values)):
+        bits[rows] = np.where(np.isnan(values[rows]), np.nan, values[rows] + 0.0).view(np.uint64)
+    return bits
+
+
+def _blocks(n_rows: int) -> Iterator[slice]:
+    """Yield the rows of each block."""
+    return (slice(first, first + BLOCK_ROWS) for first in range(0, n_rows, BLOCK_ROWS))
 
 
 def hash_of_rows(columns: Columns, marks: U64 | None = None, keys: U64 | None = None) -> U64:
@@ -53,10 +63,13 @@ def hash_of_rows(columns: Columns, marks: U64 | None = None, keys: U64 | None = 
     -------
     ndarray of shape (n,)
     """
-    total = np.uint64(0) if marks is None else mix64(marks)
+    total = None if marks is None else mix64(marks)
     for column, key in zip(columns, np.zeros(len(columns), np.uint64) if keys is None else keys, strict=True):
-        total = total + mix64(column() ^ key)
-    return np.asarray(mix64(total))
+        bits = column()
+        total = np.zeros(len(bits), np.uint64) if total is None else total
+        for rows in _blocks(len(bits)):
+            total[rows] += mix64(bits[rows] ^ key)
+    return np.asarray(mix64(np.uint64(0) if total is None else total))
 
 
 def column_keys(columns: Columns, of_rows: U64) -> U64:
@@ -73,7 +86,12 @@ def column_keys(columns: Columns, of_rows: U64) -> U64:
     -------
     ndarray of shape (n_columns,)
     """
-    return np.array([mix64(mix64(column()) ^ of_rows).sum(dtype=np.uint64) for column in columns], np.uint64)
+    keys = np.empty(len(columns), np.uint64)
+    for place, column in enumerate(columns):
+        bits = column()
+        sums = [mix64(mix64(bits[rows]) ^ of_rows[rows]).sum(dtype=np.uint64) for rows in _blocks(len(bits))]
+        keys[place] = np.array(sums, np.uint64).sum(dtype=np.uint64)
+    return keys
 
 
 def order_of_values(X: Any, seed: int) -> tuple[Ints, U64]:

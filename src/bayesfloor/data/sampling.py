@@ -32,6 +32,9 @@ def affordable_rows(n_features: int, n_values: int = LEARNED_VALUES) -> int:
 
 def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
     """Number the rows of one class that share a hash, from 0, so that copies are not all taken or all left out."""
+    ordered = np.sort(hashes)
+    if (ordered[1:] != ordered[:-1]).all():  # most tables have none
+        return np.zeros(len(codes), np.uint64)
     order = np.lexsort((hashes, codes))
     is_first = np.append(True, (np.diff(codes[order]) != 0) | (hashes[order[1:]] != hashes[order[:-1]]))
     place = np.arange(len(codes))

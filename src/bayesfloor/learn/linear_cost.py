@@ -56,6 +56,8 @@ LANDMARK_WIDTH = 0.5
 LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
 #: Most rows of a landmark model, which takes them in float64.
 LANDMARK_ROWS = 200_000
+#: Bytes of its features in memory, at the most; otherwise they are computed in each of some ten passes.
+LANDMARK_BYTES = 2**26
 #: Rows of all passes of the network together.
 NETWORK_ROWS = 1_000_000
 
@@ -185,7 +187,9 @@ def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
     if not train.wants("landmark model"):
         return {}
-    train, effort = train.first(LANDMARK_ROWS), replace(EFFORTS["default"], members=())  # the stack has others
+    # the stack has other members; and several sets are trained at the same time
+    effort = replace(EFFORTS["default"], members=(), kept_bytes=LANDMARK_BYTES)
+    train = train.first(LANDMARK_ROWS)
     classes, codes = np.unique(train.codes, return_inverse=True)
     if len(classes) < 2:
         return {"landmark model": repeated(test, train.prior)}

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from bayesfloor.data.numbers import bins_of_numbers
-from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import Keys, stratified_rows
 from bayesfloor.floor.trees.cross_edges import of_whole
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests
@@ -76,7 +75,7 @@ def floors_of_columns(source: Source, options: Options) -> ColumnFloors:
     """
     problem, n_columns = source.problem, len(source.columns)
     most = _rows_for_columns(n_columns)
-    keys = keys_of_values(problem.X, problem.codes, options.random_state)
+    keys = source.keys(options.random_state)
     pool = _without_excess(problem.codes, keys)
     rows = pool[stratified_rows(problem.codes[pool], max(most, len(problem.classes)), keys[pool])]
     points, codes = problem.X[rows], problem.codes[rows]
@@ -115,8 +114,7 @@ def explained_by_columns(source: Source, options: Options) -> ColumnFloors:
         the standard deviation that it leaves.
     """
     problem = source.problem
-    bins = bins_of_numbers(problem.y)
-    keys = keys_of_values(np.column_stack([problem.X, problem.y]), bins, options.random_state)
+    bins, keys = source.strata, source.keys(options.random_state)
     most = max(_rows_for_columns(len(source.columns)), int(bins.max()) + 1)
     rows = stratified_rows(bins, most, keys)
     rows = rows[np.argsort(keys[rows], kind="stable")]  # equal values are then in a random order

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import REPORT_VALUES, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import REPORT_VALUES, stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
@@ -296,8 +296,7 @@ def figures_of_classes(
     after = _SEARCH * (n_features is not None)
     rows, part = np.arange(len(problem.X)), problem
     if max_tree_rows < len(rows):
-        keys = keys_of_values(problem.X, problem.codes, options.random_state)
-        rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
+        rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
         part = problem.take(rows)
     models = 0.0 if fast else _TRAINING + _FAST_MODEL
     growing = replace(options, progress=stages.begin(_GROWING, models + after))

@@ -20,9 +20,8 @@ from itertools import combinations
 
 import numpy as np
 
-from bayesfloor.data.numbers import bins_of_numbers
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.fewer_columns import column_of
@@ -113,9 +112,7 @@ def find_leaks(source: Source, measured: ColumnFloors, seed: int) -> Leaks:
     problem = source.problem
     if len(problem.X) < _FEWEST_ROWS:
         return Leaks()
-    strata = bins_of_numbers(problem.y) if problem.task == "regression" else problem.codes
-    known = np.column_stack([problem.X, problem.y]) if len(problem.y) else problem.X
-    keys = keys_of_values(np.ascontiguousarray(known), strata, seed)
+    strata, keys = source.strata, source.keys(seed)
     rows = stratified_rows(strata, max(_MOST_ROWS, int(strata.max()) + 1), keys)
     rows = rows[np.argsort(keys[rows], kind="stable")]  # equal values are then in a random order
     target = _Target(problem, rows)

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.numbers import bins_of_numbers
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.data.problem import Problem
+from bayesfloor.data.sampling import Keys, keys_of_values
 from bayesfloor.tables.arguments import problem_and_table
 from bayesfloor.tables.treatments import NumberFeature
 
@@ -65,6 +68,20 @@ class Source:
     possible_groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     is_table: bool = False
+    _keys: dict[int, Keys] = field(init=False, default_factory=dict, repr=False)
+
+    @cached_property
+    def strata(self) -> NDArray[np.int64]:
+        """What samples of the rows have equal shares of: classes, or bins of numbers."""
+        return self.problem.codes if self.problem.task == "classification" else bins_of_numbers(self.problem.y)
+
+    def keys(self, seed: int) -> Keys:
+        """Return a random number for each row, as `keys_of_values` does, found once."""
+        if seed not in self._keys:
+            problem = self.problem
+            values = np.column_stack([problem.X, problem.y]) if problem.task == "regression" else problem.X
+            self._keys[seed] = keys_of_values(values, self.strata, seed)
+        return self._keys[seed]
 
 
 def source_of(

@@ -30,12 +30,13 @@ compiled_mix64 = kernel(inline="always")(mix64)
 
 
 def _hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
-    words = np.where(bits[start:stop] == MINUS_ZERO, np.uint64(0), bits[start:stop])
-    h = np.full(stop - start, GOLDEN)
-    for column in words.T:
-        h = (h ^ column) * ROW_FACTOR
-        h ^= h >> SHIFT_32
-    out[start:stop] = mix64(h)
+    for first in range(start, stop, BLOCK_ROWS):
+        rows = slice(first, min(first + BLOCK_ROWS, stop))
+        h = np.full(rows.stop - rows.start, GOLDEN)
+        for column in np.where(bits[rows] == MINUS_ZERO, np.uint64(0), bits[rows]).T:
+            h = (h ^ column) * ROW_FACTOR
+            h ^= h >> SHIFT_32
+        out[rows] = mix64(h)
 
 
 def _seconds_to_hash(bits: Any, start: int, stop: int, out: Any) -> float:

@@ -172,9 +172,9 @@ def in_memory(X: Any, client: Any, n_trees: int) -> Any:
 
 
 def fits(shape: tuple[int, int], n_trees: int) -> bool:
-    """Tell whether the forests of so many points leave half of the memory free."""
+    """Tell whether the forests of so many points leave a third of the memory free."""
     available = available_memory()
-    return available is None or 2 * bytes_for(*shape, n_trees) <= available
+    return available is None or 3 * bytes_for(*shape, n_trees) <= 2 * available
 
 
 def bytes_for(n: int, n_features: int, n_trees: int) -> int:

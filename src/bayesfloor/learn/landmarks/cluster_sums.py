@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesfloor.learn.landmarks.efforts import KEPT_BYTES
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.learn.landmarks.row_sums import KEPT_BYTES, N_LANES, RowSums, Sums, total_of
+from bayesfloor.learn.landmarks.row_sums import N_LANES, RowSums, Sums, total_of
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.cluster import Cluster, KeptRun
 from bayesfloor.runtime.limits import one_of_a_pool
@@ -41,11 +42,6 @@ class LaneRows(RowSums):
     """
 
     own_blocks: dict[int, slice]
-
-    @property
-    def most_kept(self) -> int:
-        """Bytes of features that may be kept: a worker may have all lanes."""
-        return KEPT_BYTES // N_LANES
 
     def block(self, number: int) -> slice:
         """Return the rows of one block."""
@@ -71,7 +67,8 @@ class Lane:
         if "_rows" not in self.__dict__:
             feature_map = FeatureMap(**{name: aligned(value) for name, value in self.feature_map.to_dict().items()})
             columns, codes, weight = map(aligned, (self.columns, self.codes, self.weight))
-            made = LaneRows(feature_map, columns, codes, weight, WorkerPool(1), own_blocks=self.own_blocks)
+            most = KEPT_BYTES // N_LANES  # a worker may have all lanes
+            made = LaneRows(feature_map, columns, codes, weight, WorkerPool(1), most, own_blocks=self.own_blocks)
             self.__dict__["_rows"] = made
         rows: LaneRows = self.__dict__["_rows"]
         return rows

@@ -10,6 +10,8 @@ FEW_COLUMNS = 16
 MOSTLY_BINARY = 0.5
 #: The member that is the nearest training rows.
 LOCAL = "nearest rows"
+#: Bytes of features of all rows that are kept from one pass over them to the next.
+KEPT_BYTES = 1500 * 2**20
 #: Minimum number of rows per rule, with mostly binary columns and otherwise.
 ROWS_TO_RULE_BINARY, ROWS_TO_RULE = 20, 40
 
@@ -39,6 +41,8 @@ class Effort:
         Maximum number of steps for each penalty, and on all rows.
     product_rows : float
         Rows per feature whose products precondition the steps.
+    kept_bytes : int
+        Features in memory at the most: those of more rows are computed in each pass, which takes up to twice the time.
     members : tuple of str
         What is stacked with the landmark model where held-out rows show that it helps: `LOCAL`, for the nearest
         training rows, and keys of `members.LEARNERS`.
@@ -55,6 +59,7 @@ class Effort:
     path_steps: int = 2
     steps: int = 8
     product_rows: float = 8.0
+    kept_bytes: int = KEPT_BYTES
     members: tuple[str, ...] = ("boosting", "network")
 
     def n_features(self, n: int, n_classes: int, n_columns: int, share_binary: float) -> tuple[int, int]:

@@ -242,7 +242,7 @@ def fit_model(
     of_kept, penalty = rows.weight.copy(), penalty_of(feature_map)
     if rows.n_kept < n:  # else all rows belong together, and judge themselves
         of_kept[held] = 0.0
-    mine = (feature_map, columns, rows.codes, of_kept, pool)
+    mine = (feature_map, columns, rows.codes, of_kept, pool, effort.kept_bytes)
     kept = RowSums(*mine) if cluster is None else ClusterSums(*mine, cluster=cluster)
     judges = known_rows(held, rows.codes, np.bincount(rows.codes, of_kept, n_classes))
     judged = Judged(feature_map.features(columns[judges]), columns[judges], rows.codes[judges], rows.weight[judges])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import ssyrk
 
+from bayesfloor.learn.landmarks.efforts import KEPT_BYTES
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -25,8 +26,6 @@ Sums = list[NDArray[Any]]
 BLOCK_VALUES, BLOCK_ROWS = 2**18, 256
 #: Number of partial sums, whatever the number of threads.
 N_LANES = 8
-#: Maximum number of bytes of features in memory; those of more rows are computed again in each pass.
-KEPT_BYTES = 1500 * 2**20
 #: Minimum curvature of a row in the products of features, as a share of the largest.
 LEAST_CURVATURE = 0.2
 
@@ -74,6 +73,8 @@ class RowSums:
         Weights.
     pool : WorkerPool
         Threads.
+    most_kept : int, default=KEPT_BYTES
+        Bytes of features in memory at the most; those of more rows are computed again in each pass.
     """
 
     feature_map: FeatureMap
@@ -81,6 +82,7 @@ class RowSums:
     codes: Ints
     weight: F32
     pool: WorkerPool
+    most_kept: int = KEPT_BYTES
     _kept: dict[int, F32] = field(init=False, default_factory=dict, repr=False)
 
     @property
@@ -98,11 +100,6 @@ class RowSums:
         """The rows of each block."""
         size = self.block_rows
         return [slice(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
-
-    @property
-    def most_kept(self) -> int:
-        """Bytes of features that may be kept."""
-        return KEPT_BYTES
 
     def block(self, number: int) -> slice:
         """Return the rows of one block."""
