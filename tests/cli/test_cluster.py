@@ -77,7 +77,7 @@ def test_workers_of_a_cluster_are_counted(run, client, tables):
 def test_a_worker_with_too_little_memory(run, client, tables, monkeypatch):
     monkeypatch.setattr("bayesfloor.cli.planning._LARGE_BYTES", 1)
     monkeypatch.setattr("bayesfloor.cli.cost_model.memory_of", lambda size, method: 1.0)
-    monkeypatch.setattr("bayesfloor.cli.cost_model.worker_memory_of", lambda size: 2.0**50)
+    monkeypatch.setattr("bayesfloor.cli.cost_model.worker_memory_of", lambda *_: 2.0**50)
     outcome = run(f"floor table.csv --cluster {address(client)}")
     assert outcome.code == 3
     assert "would take each worker about 1048576.0 GiB of memory" in outcome.err

@@ -15,7 +15,8 @@
                       │               ├─ explain      explain, schema, from `schemas`
                       │               └─ warmup       all kernels, compiled; and compilation beside other work
                       │
-                      └─ exits: what went wrong, as one line and an exit code
+                      ├─ exits: what went wrong, as one line and an exit code
+                      └─ interrupts: what Ctrl-C does
 
 What the commands share:
 
@@ -30,10 +31,11 @@ all, and none is replaced unless ``--force`` says so. Text that comes from a fil
 written out. Modules load what is heavy inside functions, so that help and usage errors come at once.
 """
 
-import signal
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
+
+from bayesfloor.cli.interrupts import catch_interrupts, stop_catching
 
 __all__ = ["main", "script"]
 
@@ -48,35 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def script() -> NoReturn:
     """Run the command of this process and end it, with 130 and without a traceback whenever Ctrl-C comes.
 
-    Nothing is imported before the handler is there. The first interrupt stops the work, which removes what is half
-    written; the next one ends the process at once.
+    Nothing else is imported before interrupts are caught.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, as nohup asks for
-        signal.signal(signal.SIGINT, _interrupt)
+    catch_interrupts()
     try:
         code = main()
     except KeyboardInterrupt:  # before anything was loaded that could report it
         print("bayesfloor: interrupted", file=sys.stderr)
         code = 130
-    if signal.getsignal(signal.SIGINT) is _interrupt:
-        signal.signal(signal.SIGINT, _leave)
-    # an interrupt inside exec, which is how dataclasses are made, has Python end a module by a signal, caught or not,
-    # unless another exec ends well after it
-    exec("")
+    stop_catching()
     sys.exit(code)
-
-
-def was_interrupted() -> bool:
-    """Tell whether Ctrl-C came."""
-    return signal.getsignal(signal.SIGINT) is _leave
-
-
-def _interrupt(*_: Any) -> None:
-    signal.signal(signal.SIGINT, _leave)
-    raise KeyboardInterrupt
-
-
-def _leave(*_: Any) -> None:
-    import os
-
-    os._exit(130)

@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesfloor.cli import was_interrupted
 from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
+from bayesfloor.cli.interrupts import was_interrupted
 from bayesfloor.cli.streams import STDIN_TOKEN, abandon, fill_closed_descriptors, tell
 
 if TYPE_CHECKING:

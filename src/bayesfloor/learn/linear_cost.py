@@ -56,7 +56,7 @@ LANDMARK_WIDTH = 0.5
 LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
 #: Most rows of a landmark model, which takes them in float64.
 LANDMARK_ROWS = 200_000
-#: Bytes of its features in memory, at the most; otherwise they are computed in each of some ten passes.
+#: Bytes of its features in memory, or those of the rows if these are more; others are computed in each of ten passes.
 LANDMARK_BYTES = 2**26
 #: Rows of all passes of the network together.
 NETWORK_ROWS = 1_000_000
@@ -188,8 +188,9 @@ def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     if not train.wants("landmark model"):
         return {}
     # the stack has other members; and several sets are trained at the same time
-    effort = replace(EFFORTS["default"], members=(), kept_bytes=LANDMARK_BYTES)
     train = train.first(LANDMARK_ROWS)
+    kept_bytes = max(LANDMARK_BYTES, 8 * train.X.size)
+    effort = replace(EFFORTS["default"], members=(), kept_bytes=kept_bytes)
     classes, codes = np.unique(train.codes, return_inverse=True)
     if len(classes) < 2:
         return {"landmark model": repeated(test, train.prior)}
