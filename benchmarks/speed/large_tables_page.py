@@ -127,9 +127,11 @@ def fit(records: list[Record]) -> None:
     on_disk = max(2**20 * each["peak_mib"] for each in modelled(records, "disk"))
     lines.append(f"DISK_BYTES = {float(f'{on_disk:.3g}')!r}\n")
     on_cluster = [each for each in records if each["cluster"]]
-    of_worker = max(2**20 * each["largest_other_mib"] for each in on_cluster if method_of(each) == "disk")
-    lines.append(f"DISK_WORKER_BYTES = {float(f'{of_worker:.3g}')!r}\n")
+    of_workers = [2**20 * each["largest_other_mib"] for each in on_cluster if method_of(each) == "disk"]
     rounds = [each for each in on_cluster if each["what"] == "rounds"]
+    if len(rounds) < 2 or not of_workers:
+        raise SystemExit("messages need rounds on two clusters, and workers a floor of rows on disk")
+    lines.append(f"DISK_WORKER_BYTES = {float(f'{max(of_workers):.3g}')!r}\n")
     terms = [[1.0, each["cluster"]] for each in rounds]
     ask_s, each_s = least_squares(terms, [each["seconds_a_round"] for each in rounds])
     lines.append(f"MESSAGES = Messages(ask_s={ask_s!r}, each_s={each_s!r})\n")

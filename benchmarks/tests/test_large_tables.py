@@ -140,11 +140,16 @@ def made_up_records():
                 if what == "read":
                     own += 1.0
                 else:
-                    small, many = cost_model.values_trained(size)
+                    small, many = cost_model.values_trained(size, what)
                     own += costs[what].start_s + costs[what].small_s * small + costs[what].many_s * many
                 values = n_columns * ({"binary": 20, "text": 9}[size.form] * n_rows + 50 * size.n_used)
                 records.append(record | {"cpu_seconds": own, "peak_mib": (3e8 + values) / 2**20})
-    return records, costs, reading
+    on_cluster = {"what": "rounds", "table": "bins", "peak_mib": 0, "cpu_seconds": 1.0}
+    for cluster in (1, 2, 4):
+        record = records[0] | on_cluster | {"cluster": cluster, "seconds_a_round": 0.3 + 0.05 * cluster}
+        records.append(record)
+    of_worker = {"what": "disk", "cluster": 2, "largest_other_mib": 700, "cpu_seconds": 1e6}
+    return [*records, records[0] | of_worker], costs, reading
 
 
 def test_the_model_is_found_again(tmp_path, monkeypatch):
@@ -152,7 +157,7 @@ def test_the_model_is_found_again(tmp_path, monkeypatch):
     file.write_text(large_tables_page.MODEL.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(large_tables_page, "MODEL", file)
     records, costs, reading = made_up_records()
-    large_tables_page.fit([*records, records[0] | {"cluster": 2, "cpu_seconds": 1e6}])
+    large_tables_page.fit(records)
     found = {}
     exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), found)
     for what, cost in costs.items():
@@ -160,11 +165,15 @@ def test_the_model_is_found_again(tmp_path, monkeypatch):
     assert found["READ_S"] == pytest.approx(reading, rel=0.02)
     assert found["READ_BYTES"] == pytest.approx({"binary": 20, "text": 9}, rel=0.02)
     assert found["MEMORY"] == pytest.approx((3e8, 50), rel=0.02)
+    assert found["MESSAGES"] == pytest.approx((0.3, 0.05), rel=0.02)
+    assert found["DISK_WORKER_BYTES"] == pytest.approx(700 * 2**20, rel=0.01)
 
 
 def test_what_is_too_little_to_fit():
     with pytest.raises(SystemExit, match="needs two measurements"):
         large_tables_page.fit([])
+    with pytest.raises(SystemExit, match="messages need"):
+        large_tables_page.fit([record for record in made_up_records()[0] if record["cluster"] != 2])
 
 
 def test_the_page(tmp_path, monkeypatch):
@@ -183,8 +192,11 @@ def test_the_page(tmp_path, monkeypatch):
     assert "old" not in text
     assert text.startswith("before\n")
     assert text.endswith("<!-- large tables: end -->\nafter\n")
-    at_most = seconds_of("disk", Size(10**9, 20, 10**9, 3)).by_the_clock(100)
+    at_most = seconds_of("disk", Size(10**9, 20, 10**9, 3)).by_the_clock(100, is_cluster=True)
     assert large_tables_page.shown_seconds(at_most) in text
+    assert "from 1 to 4 of them" in text
+    assert "Measured: 3 000 rows of 20 columns on 2 workers, took 9 s" in text
+    assert "| 4 workers | 500 |" in page
 
 
 def test_what_is_recorded_is_not_measured_again(tmp_path, monkeypatch):
