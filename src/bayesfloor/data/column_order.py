@@ -5,8 +5,9 @@ happens to have them. A column's number adds up hashes of its values, each with 
 of its values:
 
 - `column_keys` takes columns of any kind, one after the other.
-- `in_column_order` puts the columns of a problem in the order of these numbers; labels decide where columns tie.
-  `given_columns` of the problem leads back, for models of the caller's that may know columns by their numbers.
+- `with_column_order` decides on the order of the columns of a problem by these numbers; labels decide where columns
+  tie. Columns are put in it when rows are taken, so that no copy of all rows is made. `given_columns` of the problem
+  then leads back, for models of the caller's that may know columns by their numbers.
 - `order_of_values` takes a matrix of numbers, dense or sparse, in passes over its rows, which is several times faster.
 """
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.data.problem import Problem
+from bayesfloor.data.problem import ColumnOrder, Problem
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.hash_kernels import GOLDEN, add_hashes, mix64, sums_of_hashes
 
@@ -147,11 +148,21 @@ def _hashes(X: Any, row_words: U64, column_words: U64) -> tuple[U64, U64]:
 
 
 def in_column_order(problem: Problem) -> Problem:
-    """Put the columns of X, and those of the tabular view, in an order that their values decide.
+    """Put the columns of X, and those of the tabular view, in an order that their values decide."""
+    return with_column_order(problem).take(np.arange(len(problem.X)))
+
+
+def with_column_order(problem: Problem) -> Problem:
+    """Decide on an order of the columns of X, and of those of the tabular view, by their values.
 
     Columns that were computed from labels stay together, and count as the category that they encode. Labels tell
     columns apart that nothing else does, such as dummies of equally many rows; which code a class has decides only
     between columns that change places when classes do.
+
+    Returns
+    -------
+    Problem
+        The same values, whose columns are put in order when rows are taken.
     """
     X, tabular = problem.X, problem.tabular
     units, known = _units_of(X, tabular)
@@ -160,33 +171,11 @@ def in_column_order(problem: Problem) -> Problem:
     ranks = np.unique(labels, return_inverse=True)[1]
     with_labels = partial(_marked_rows, known, of_rows, ranks)
     order = np.concatenate([units[unit] for unit in _order_of(known, of_rows, with_labels)])
-    given = np.argsort(order)
-    # `take` writes rows in their order at once; X[:, order] does not
-    points = X if np.all(np.diff(order) == 1) else np.take(X, order, axis=1)
-    names = problem.feature_names
+    of_tabular = None
     if tabular is not None:
         columns = [partial(bits_of, column) for column in tabular.values.T]
-        of_tabular = _order_of(columns, of_rows, with_labels, tabular.is_category)
-        place = np.argsort(of_tabular)
-        tabular = TabularView(
-            points if tabular.values is X else np.take(tabular.values, of_tabular, axis=1),
-            tabular.is_category[of_tabular],
-            tuple(tabular.names[column] for column in of_tabular),
-            tuple(
-                sorted(
-                    (int(place[column]), int(given[first]), int(given[first]) + last - first)
-                    for column, first, last in tabular.from_labels
-                )
-            ),
-            order if tabular.values is X else of_tabular,
-        )
-    return replace(
-        problem,
-        X=points,
-        tabular=tabular,
-        feature_names=None if names is None else [names[column] for column in order],
-        given_columns=given,
-    )
+        of_tabular = order if tabular.values is X else _order_of(columns, of_rows, with_labels, tabular.is_category)
+    return replace(problem, column_order=ColumnOrder(order, of_tabular))
 
 
 def _units_of(X: Floats, tabular: TabularView | None) -> tuple[list[Ints], Columns]:

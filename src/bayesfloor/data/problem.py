@@ -3,24 +3,34 @@
 `bayesfloor.tables.arguments.check_problem` makes one of whatever callers pass.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_weights
-from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.prepared_table import TabularView, rows_in_order
 from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.row_parts import StoredRows
-from bayesfloor.data.sampling import Keys, keys_of_values
+from bayesfloor.data.sampling import Keys, keys_of_hashes
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.hash_kernels import hash_rows
 
+#: Rows that are hashed at a time: functions that tell what is known of them may make copies.
+HASHED_ROWS = 2**16
 #: Largest ratio of two weights above 0. Smaller weights are lost in sums.
 MOST_RATIO = 1e12
+
+
+class ColumnOrder(NamedTuple):
+    """An order of the columns of X, and of those of the tabular view, if there is one."""
+
+    points: Ints
+    tabular: Ints | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +67,8 @@ class Problem:
         All rows, on disk, where these are some of them: first those that are tested, then a sample.
     n_drawn_from : int or None
         Rows of the table that these were drawn from at random; None where they are all.
+    column_order : ColumnOrder or None
+        What `take` puts columns in; None for the order that they are in.
     """
 
     X: Floats
@@ -73,6 +85,7 @@ class Problem:
     sample_weight: Floats | None = None
     stored: StoredRows | None = None
     n_drawn_from: int | None = None
+    column_order: ColumnOrder | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, **known: Any) -> "Problem":
@@ -111,24 +124,52 @@ class Problem:
         return np.bincount(self.codes, self.sample_weight, minlength=len(self.classes))
 
     def take(self, rows: Ints) -> "Problem":
-        """Keep some of the rows; all classes stay."""
-        names = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight")
-        taken: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
+        """Keep some of the rows, with columns in order; all classes stay."""
+        order, of_tabular = self.column_order or (None, None)
+        of_rows = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight")
+        taken: dict[str, Any] = {name: value for name in of_rows if (value := getattr(self, name)) is not None}
         for name, value in taken.items():
-            taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
+            if name == "tabular" and order is not None and of_tabular is not None:
+                taken[name] = value.take_in_order(rows, of_tabular, order)
+            else:
+                taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
         y = self.y[rows] if len(self.y) else self.y
-        return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
+        if order is None:
+            return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
+        names = self.feature_names
+        return replace(
+            self,
+            X=rows_in_order(self.X, rows, order),
+            y=y,
+            feature_names=None if names is None else [names[column] for column in order],
+            given_columns=np.argsort(order),
+            column_order=None,
+            stored=None,
+            **taken,
+        )
 
     def without_features(self) -> "Problem":
         """Let go of the values of the columns, which take nearly all of the memory."""
-        return replace(self, X=np.empty((len(self.X), 0)), tabular=None, supervised=None)
+        return replace(self, X=np.empty((len(self.X), 0)), tabular=None, supervised=None, column_order=None)
+
+    def row_hashes(self, known_of: Callable[["Problem"], Floats]) -> Keys:
+        """Hash the numbers that a function tells of each row: it is given some rows at a time, columns in order."""
+        problem, hashes = replace(self, by=None, supervised=None), np.empty(len(self.X), np.uint64)
+        for first in range(0, len(hashes), HASHED_ROWS):
+            rows = np.arange(first, min(first + HASHED_ROWS, len(hashes)))
+            values = np.ascontiguousarray(known_of(problem.take(rows)), np.float64)
+            hash_rows(values.view(np.uint64), 0, len(rows), hashes[first : first + len(rows)])
+        return hashes
 
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""
-        known = [self.y if len(self.y) else None, self.time, self.sample_weight]
-        columns = [each for each in known if each is not None]
-        values = np.ascontiguousarray(np.column_stack([self.X, *columns])) if columns else self.X
-        return keys_of_values(values, self.codes, seed, self.groups)
+        return keys_of_hashes(self.row_hashes(_all_known), self.codes, seed, self.groups)
+
+
+def _all_known(problem: Problem) -> Floats:
+    """Return the points of rows beside their numbers, times and weights, where they have any."""
+    columns = [problem.y if len(problem.y) else None, problem.time, problem.sample_weight]
+    return np.column_stack([problem.X, *(each for each in columns if each is not None)])
 
 
 def check_row_weights(sample_weight: Any, n_rows: int) -> Floats | None:

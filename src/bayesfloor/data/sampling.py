@@ -116,13 +116,18 @@ def _shared_out(total: int, sizes: Ints) -> Ints:
 
 
 def keys_of_values(X: Floats, codes: Ints, seed: int, groups: Ints | None = None) -> Keys:
-    """Return a random number for each row, from its values, its class, its group and the seed.
+    """Return a random number for each row, from its values, its class, its group and the seed."""
+    hashes = np.empty(len(X), np.uint64)
+    hash_rows(X.view(np.uint64), 0, len(X), hashes)
+    return keys_of_hashes(hashes, codes, seed, groups)
+
+
+def keys_of_hashes(hashes: Keys, codes: Ints, seed: int, groups: Ints | None = None) -> Keys:
+    """Return a random number for each row, from a hash of its values, its class, its group and the seed.
 
     Where a row stands does not matter, nor what groups are called, so the same rows in another order give the same
     sample. Identical rows of one class and group are numbered, so that they are not all taken or all left out.
     """
-    hashes = np.empty(len(X), np.uint64)
-    hash_rows(X.view(np.uint64), 0, len(X), hashes)
     if groups is not None:
         hashes = hashes ^ _hashes_of_groups(hashes, codes, groups)[groups]
     copy = copy_numbers(hashes, codes)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from bayesfloor.data.numbers import bins_of_numbers
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import Keys, keys_of_values
+from bayesfloor.data.sampling import Keys, keys_of_hashes
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.tables.arguments import problem_and_table
 from bayesfloor.tables.treatments import NumberFeature
 
@@ -76,12 +77,14 @@ class Source:
         return self.problem.codes if self.problem.task == "classification" else bins_of_numbers(self.problem.y)
 
     def keys(self, seed: int) -> Keys:
-        """Return a random number for each row, as `keys_of_values` does, found once."""
+        """Return a random number for each row, from its values, found once."""
         if seed not in self._keys:
-            problem = self.problem
-            values = np.column_stack([problem.X, problem.y]) if problem.task == "regression" else problem.X
-            self._keys[seed] = keys_of_values(values, self.strata, seed)
+            self._keys[seed] = keys_of_hashes(self.problem.row_hashes(_values_of), self.strata, seed)
         return self._keys[seed]
+
+
+def _values_of(problem: Problem) -> Floats:
+    return np.column_stack([problem.X, problem.y]) if problem.task == "regression" else problem.X
 
 
 def source_of(

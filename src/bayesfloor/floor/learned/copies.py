@@ -26,7 +26,6 @@ from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.text import listed, percent, shown
 
 #: Share of different rows whose value in a column must be that of no other, for it to be nearly all distinct.
@@ -217,14 +216,12 @@ def copies_of(problem: Problem) -> Ints | None:
     ndarray of shape (n,) or None
         Copies have the same number, from 0; None where there are none, or equal rows are no copies.
     """
-    values = _known_of_rows(problem)
-    hashes = np.empty(len(values), np.uint64)
-    hash_rows(values.view(np.uint64), 0, len(values), hashes)
+    hashes = problem.row_hashes(_known_of_rows)
     n_distinct = len(np.unique(hashes))  # which rows they are takes several times the memory, and most tables have none
-    if n_distinct == len(values) or n_distinct < max(FEWEST_DISTINCT, FEWEST_SHARE * len(values)):
+    if n_distinct == len(hashes) or n_distinct < max(FEWEST_DISTINCT, FEWEST_SHARE * len(hashes)):
         return None
     _, first, places = np.unique(hashes, return_index=True, return_inverse=True)
-    return places if _is_some_column_continuous(values, first) else None
+    return places if _is_some_column_continuous(_known_of_rows(problem.take(first))) else None
 
 
 def equal_rows(problem: Problem, rows: Ints) -> Ints | None:
@@ -242,15 +239,14 @@ def equal_rows(problem: Problem, rows: Ints) -> Ints | None:
     ndarray of shape (n,) or None
         Equal rows have the same number, from 0; None where no two are equal.
     """
-    values = _known_of_rows(problem)[rows]
-    if problem.tabular is not None:
-        codes = problem.tabular.values[rows]
-        values = np.column_stack([values, np.where(np.isnan(codes), -1e300, codes) + 0.0])
-    values = np.ascontiguousarray(values)
-    hashes = np.empty(len(values), np.uint64)
-    hash_rows(values.view(np.uint64), 0, len(values), hashes)
-    distinct, places = np.unique(hashes, return_inverse=True)
-    return None if len(distinct) == len(values) else places
+    some = problem.take(rows)
+
+    def known_of_rows(part: Problem) -> Floats:
+        points = _known_of_rows(part)
+        return points if part.tabular is None else np.column_stack([points, known_of(part)])
+
+    distinct, places = np.unique(some.row_hashes(known_of_rows), return_inverse=True)
+    return None if len(distinct) == len(rows) else places
 
 
 def _known_of_rows(problem: Problem) -> Floats:
@@ -267,9 +263,7 @@ def _known_of_rows(problem: Problem) -> Floats:
 
 def _repeats_of(problem: Problem) -> Ints | None:
     """Return which rows repeat another one, y included, where that happens far more often than by chance."""
-    known = known_of(problem, np.arange(len(problem.y)))
-    hashes = np.empty(len(known), np.uint64)
-    hash_rows(known.view(np.uint64), 0, len(known), hashes)
+    hashes = problem.row_hashes(known_of)
     order = np.lexsort((problem.y, hashes))
     is_same = np.append(False, np.diff(hashes[order].view(np.int64)) == 0)
     is_copy = is_same & np.append(False, np.diff(problem.y[order]) == 0)
@@ -280,32 +274,20 @@ def _repeats_of(problem: Problem) -> Ints | None:
     return places
 
 
-def known_of(problem: Problem, rows: Ints) -> Floats:
-    """Return what tells rows apart: the codes of a table where it has them, as X may hold targets of other rows.
-
-    Parameters
-    ----------
-    problem : Problem
-        All rows.
-    rows : ndarray of shape (n,)
-        Some of them.
-
-    Returns
-    -------
-    ndarray
-    """
+def known_of(problem: Problem) -> Floats:
+    """Return what tells rows apart: the codes of a table where it has them, as X may hold targets of other rows."""
     if problem.tabular is None:
-        return problem.X[rows]
-    values = problem.tabular.values[rows]
-    return np.ascontiguousarray(np.where(np.isnan(values), -1e300, values) + 0.0)
+        return problem.X
+    values = problem.tabular.values
+    return np.where(np.isnan(values), -1e300, values) + 0.0
 
 
-def _is_some_column_continuous(X: Floats, rows: Ints) -> bool:
+def _is_some_column_continuous(X: Floats) -> bool:
     """Tell whether a column differs in nearly all of some different rows, and its values are not rounded."""
-    some = X[rows[:N_LOOKED_AT]]  # in the order of their hashes: at random
+    some = X[:N_LOOKED_AT]  # in the order of their hashes: at random
     for column in range(X.shape[1]):
         few = np.unique(some[:, column])
-        if len(few) < NEARLY_ALL * len(some) or len(np.unique(X[rows, column])) < NEARLY_ALL * len(rows):
+        if len(few) < NEARLY_ALL * len(some) or len(np.unique(X[:, column])) < NEARLY_ALL * len(X):
             continue
         gaps = np.sort(np.diff(few / max(float(np.abs(few).max()), np.finfo(float).tiny)))
         n_different = 1 + int(np.count_nonzero(np.diff(gaps) > 1e-6 * gaps[1:]))  # rounding may split what is equal
@@ -346,7 +328,7 @@ def groups_of_near_copies(
         Near copies have the same number; None where there are none, or they may not become groups.
     findings : tuple of Finding
     """
-    points = standardised(_known_of_rows(problem)[rows], problem.X[:0, :1])[0]
+    points = standardised(_known_of_rows(problem.take(rows)), problem.X[:0, :1])[0]
     forest = spanning_forests(points, n_trees=1, n_jobs=n_jobs)
     places = near_copies(forest.edges, forest.weights, len(rows), len(problem.classes))
     if places is None or (problem.groups is not None and not _differ_within(places, problem.groups[rows]).any()):

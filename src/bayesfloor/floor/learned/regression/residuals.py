@@ -256,7 +256,7 @@ def tested_rows(learned: Learned, n_jobs: int | None, seed: int) -> TestedRows:
     weight = weight / weight.mean()
     groups = plan.groups if plan.has_own_groups else None
     points = _scaled_by_importance(learned, seed)
-    known = known_of(used, tested)
+    known = known_of(used.take(tested))
     edges: list[list[Edges]] = [[], [], []]
     for folds in learned.folds:
         edges[0].append(tree_edges(used.X[tested], folds, weight, groups, n_jobs, seed))
