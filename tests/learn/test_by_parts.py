@@ -268,6 +268,39 @@ def test_leaves_that_are_known_from_growing_are_those_found_anew(n_classes, monk
     assert n_forgotten > 0
 
 
+@pytest.mark.parametrize("n_classes", [0, 7])
+def test_steps_of_classes_have_a_bound(n_classes, monkeypatch):
+    """Leaves full of a class that was thought impossible have next to no second derivative."""
+    rng = np.random.default_rng(0)
+    bins = rng.integers(0, 128, (6000, 4)).astype(np.uint8)
+    cell = bins[:, 0] // 16 + bins[:, 1] // 16
+    is_rare = (cell == 7) & (bins[:, 2] < 8)
+    y = np.where(is_rare, 5 + bins[:, 2] % 2, cell % 5)
+    parts = [RowPart(np.empty((3000, 0), np.float32), bins[at : at + 3000], y[at : at + 3000]) for at in (0, 3000)]
+    target = boosted_target(like_prior(y, n_classes), n_classes) if n_classes else boosted_target(np.zeros(1), 0)
+    pool = PartPool(parts, WorkerPool(1))
+
+    def steps():
+        values = boost_parts(pool, range(2), target, np.zeros(4, bool), 0)[3]
+        return np.abs(values) / boosting_by_parts._pace(6000, len(target.start))[1]
+
+    bounded = steps()
+    monkeypatch.setattr(boosting_by_parts, "MOST_STEP", np.inf)
+    if n_classes:
+        assert bounded.max() <= 4.0 < steps().max()
+    else:
+        assert_array_equal(bounded, steps())
+
+
+def test_more_rows_and_fewer_classes_have_more_rounds(monkeypatch):
+    monkeypatch.undo()
+    pace = boosting_by_parts._pace
+    assert pace(20_000, 1) == pace(10**7, 3) == (150, 0.15)
+    assert pace(20_000, 7) == (64, 0.25)
+    assert pace(3_000_000, 7) == (100, 0.22)
+    assert pace(3_000_000, 1000) == (40, 0.25)
+
+
 def turns(n_rows, n_scores=1):
     parts = [RowPart(np.empty((n, 1), np.float32), np.empty((n, 1), np.uint8), np.zeros(n)) for n in n_rows]
     return boosting_by_parts._turns(PartPool(parts, WorkerPool(1)), range(len(parts)), n_scores)

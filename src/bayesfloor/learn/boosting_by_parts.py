@@ -48,10 +48,15 @@ from bayesfloor.runtime.threads import WorkerPool
 
 #: Name of the learner.
 NAME = "boosting of all rows"
-#: Trees of all classes together, and rounds, at the least and at the most.
-N_TREES, FEWEST_ROUNDS, MOST_ROUNDS = 450, 40, 150
-#: Rounds below which larger steps are taken, and the share of each step there and with more rounds.
-FEW_ROUNDS, LARGE_RATE, RATE = 100, 0.25, 0.15
+#: Trees of all classes together, at the least and at the most, and rows for each tree in between.
+FEWEST_TREES, MOST_TREES, ROWS_OF_TREE = 450, 700, 1000
+#: Rounds at the least and at the most.
+FEWEST_ROUNDS, MOST_ROUNDS = 40, 150
+#: Share of each step that is taken, at the least and at the most, and what the shares of all rounds add up to between.
+RATE, LARGE_RATE, ALL_RATES = 0.15, 0.25, 22.0
+#: Longest step of the score of a class, before a share of it is taken. Where a class is rare, second derivatives nearly
+#: vanish, and steps without a bound diverge.
+MOST_STEP = 4.0
 #: Leaves of a tree, and rows in each at the least.
 N_LEAVES, MIN_ROWS = 127, 20
 #: Most columns drawn for each tree.
@@ -147,8 +152,7 @@ def boost_parts(
     """
     n_classes, start = target
     n_scores = len(start)
-    n_rounds = min(MOST_ROUNDS, max(FEWEST_ROUNDS, N_TREES // n_scores))
-    rate = RATE if n_rounds >= FEW_ROUNDS else LARGE_RATE
+    n_rounds, rate = _pace(sum(pool.parts[number].n_rows for number in numbers), n_scores)
     numbers = _affordable(pool, numbers, n_rounds * n_scores)
     shape = n_rounds, n_scores, 2 * N_LEAVES
     trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
@@ -161,7 +165,8 @@ def boost_parts(
         current = pool.share(Round(key, before, is_category, target, CLIPPED * mean_square**0.5, seed + number))
         grown, *last = _grow(pool, turns[number % len(turns)], current, rng)
         sums = LEAF_UNIT * pool.added_up(sums_of_leaves, numbers, current, grown, *last)
-        values = -rate * sums[..., 0] / (sums[..., 1] + RIDGE)
+        steps = -sums[..., 0] / (sums[..., 1] + RIDGE)
+        values = rate * (np.clip(steps, -MOST_STEP, MOST_STEP) if n_classes else steps)
         if not n_classes:  # the sum of squares after the step, from the sums before it
             change = (2.0 * values * sums[..., 0] + values**2 * sums[..., 1]).sum() / sums[..., 1].sum()
             mean_square = max(mean_square + change, 1e-12)
@@ -185,6 +190,13 @@ def boosting_of_parts(train: Train, test: Floats, seed: int) -> dict[str, Floats
     trees = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, is_category, seed, train.check)
     scores = scores_by(bins_by(others, cuts, is_category), is_category, target.start, *trees)
     return {NAME: train.within(shares_of(scores) if train.n_classes else scores, 0.0)}
+
+
+def _pace(n_rows: int, n_scores: int) -> tuple[int, float]:
+    """Return the rounds, and the share of each step that is taken."""
+    n_trees = min(max(FEWEST_TREES, n_rows // ROWS_OF_TREE), MOST_TREES)
+    n_rounds = min(max(FEWEST_ROUNDS, n_trees // n_scores), MOST_ROUNDS)
+    return n_rounds, min(max(RATE, ALL_RATES / n_rounds), LARGE_RATE)
 
 
 def _affordable(pool: PartPool, numbers: Sequence[int], n_trees: int) -> Sequence[int]:
