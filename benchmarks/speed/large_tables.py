@@ -30,6 +30,7 @@ import sys
 import threading
 import time
 from argparse import Namespace
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ from benchmarks.problems.large_table import FILE_ROWS, TABLES, TARGET, fresh_par
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import watched
 from benchmarks.tools.pages import RESULTS, ROOT
-from benchmarks.tools.records import append_record, read_records
+from benchmarks.tools.records import Record, append_record, read_records
 
 RECORDS = RESULTS / "large_tables.jsonl"
 FOLDER = ROOT / "build" / "large_tables"
@@ -367,6 +368,11 @@ def source_of(what: str, name: str, n_rows: int, n_columns: int) -> dict[str, An
     return data | {"truth": about["error"]} if has_truth else data
 
 
+def newest(records: Iterable[Record]) -> list[Record]:
+    """Return the last record of each measurement: those made again come after the others."""
+    return list({tuple(record.get(name) for name in KEY): record for record in records}.values())
+
+
 def measure(options: Namespace, n_rows: int) -> None:
     """Make one measurement in a process of its own, unless it is recorded."""
     key = {
@@ -419,7 +425,7 @@ def main() -> None:
     if options.what in ("fit", "table"):
         from benchmarks.speed import large_tables_page as page
 
-        (page.fit if options.what == "fit" else page.write_table)(read_records(options.records))
+        (page.fit if options.what == "fit" else page.write_table)(newest(read_records(options.records)))
         return
     by_default = BY_DEFAULT.get(options.what, ("made", None))
     options.table = options.table or by_default[0]

@@ -223,3 +223,9 @@ def test_what_is_recorded_is_not_measured_again(tmp_path, monkeypatch):
     lines = (tmp_path / "records.jsonl").read_text().splitlines()
     assert [json.loads(line)["estimate"] for line in lines] == [0.5, 0.5]
     assert pl.read_csv(tmp_path / "numbers-2000x10.csv").shape == (2000, 10)
+
+
+def test_of_what_was_measured_again_the_last_record_counts():
+    first = RECORD | {"what": "floor", "table": "made", "n_rows": 3000, "n_columns": 20, "seconds": 9.0}
+    other, again = first | {"n_rows": 10_000}, first | {"seconds": 5.0}
+    assert large_tables.newest([first, other, again]) == [again, other]

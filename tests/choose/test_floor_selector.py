@@ -157,6 +157,7 @@ def test_seed_chooses_the_rows():
     assert len(floors) > 1
 
 
+@pytest.mark.slow
 def test_in_a_pipeline_and_a_grid_search():
     X, y = shifted_classes(0, 120, n_features=4)
     pipeline = make_pipeline(StandardScaler(), FloorSelector(), KNeighborsClassifier())

@@ -36,8 +36,15 @@ def expected_failures(estimator):
     return {f"check_sample_weight_equivalence_on_{kind}_data": ROWS_ARE_DRAWN for kind in ("dense", "sparse")}
 
 
+@pytest.mark.slow  # it has all but its target from the classifier
 @pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([QUICK, QUICK_OF_NUMBERS], expected_failed_checks=expected_failures)
+@parametrize_with_checks([QUICK_OF_NUMBERS], expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_numbers(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([QUICK], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -174,6 +181,7 @@ def test_shares_of_the_classes_are_those_of_the_rows_given():
     assert_allclose(model.predict_proba(fresh)[:, 1].mean(), 1 / 40, rtol=0.2)
 
 
+@pytest.mark.slow
 def test_many_rows():
     X, y = make_classification(11_000, 6, n_informative=4, n_classes=3, flip_y=0.2, random_state=0)
     model = StackedClassifier(n_jobs=1).fit(X[:-800], y[:-800])

@@ -11,6 +11,12 @@ PAGES = {name: (DOCS / name).read_text(encoding="utf-8") for name in ("getting_s
 CONSOLE = re.compile(r"```console\n\$ bayesfloor (.*?)\n(.*?)```", flags=re.DOTALL)
 PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 CALLS = [(page, *block) for page, text in PAGES.items() for block in CONSOLE.findall(text)]
+# One report of the guide is enough for every day.
+SLOW = {
+    "report digits",
+    "report animals.csv --target kind",
+    "report wine.csv --target cultivar --target-value 0.05 --quiet",
+}
 FRACTION = re.compile(r"\d+\.\d+")
 
 
@@ -23,7 +29,7 @@ def fractions_like(shown, text):
 
 @pytest.mark.parametrize(
     ("page", "call", "printed"),
-    [pytest.param(*case, id=case[1], marks=pytest.mark.slow if case[1] == "report digits" else ()) for case in CALLS],
+    [pytest.param(*case, id=case[1], marks=pytest.mark.slow if case[1] in SLOW else ()) for case in CALLS],
 )
 def test_examples(run, every_repeat, page, call, printed):  # pages show what a user gets
     namespace = {}
@@ -45,3 +51,4 @@ def test_the_comparison_can_fail():
     assert fractions_like("about 0.68% (95% range", "The floor is about\n1.70% (95% range 0–4%)") == [1.7]
     assert fractions_like("about 0.68% (95% range", "about 1.70% (90% range") is None
     assert len(CALLS) >= 5
+    assert {call for _, call, _ in CALLS} >= SLOW

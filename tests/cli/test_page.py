@@ -16,12 +16,17 @@ FILE = Path(__file__).parents[2] / "docs" / "cli.md"
 PAGE = FILE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```console\n\$ bayesfloor (.*?)\n(.*?)```", PAGE, flags=re.DOTALL)
 TABLES = re.findall(r"```csv\n(.*?)```", PAGE, flags=re.DOTALL)
+#: They train all learners, as `floor wine` does.
+SLOW = {"floor iris --metric roc_auc --metric log_loss", "gap iris --predictions predicted.csv"}
 VERSION = re.compile(r'"version": ".*?"')
 #: What differs from run to run and from machine to machine.
 OWN = re.compile(r"^((?:seconds|in memory, about|CPU time, about|time, about) +)\S.*$", flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(("call", "printed"), BLOCKS, ids=[call for call, _ in BLOCKS])
+@pytest.mark.parametrize(
+    ("call", "printed"),
+    [pytest.param(*block, id=block[0], marks=pytest.mark.slow if block[0] in SLOW else ()) for block in BLOCKS],
+)
 def test_examples(run, tmp_path, every_repeat, call, printed):  # the page shows what a user gets
     tokens = shlex.split(call.removesuffix(" >/dev/null"))
     if tokens[0] == "predict":
@@ -48,6 +53,7 @@ def test_examples(run, tmp_path, every_repeat, call, printed):  # the page shows
 
 
 def test_every_command_and_exit_code_is_there():
+    assert {call for call, _ in BLOCKS} >= SLOW
     shown = {call.split()[0] for call, _ in BLOCKS}
     listed = set(re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))
     assert listed == shown | {"datasets", "schema"}

@@ -9,7 +9,7 @@ import bayesfloor
 from bayesfloor.cli import cost_model, planning, plans
 from bayesfloor.cli.cost_model import Cost, Memory, Messages, Size, memory_of, seconds_of, worker_memory_of
 from bayesfloor.floor.learned.from_disk import SETS
-from bayesfloor.learn.boosting_by_parts import MOST_ROUNDS
+from bayesfloor.learn.boosting_by_parts import MOST_ROUNDS, MOST_TREES
 
 from .small_tables import three_classes, write_csv
 
@@ -208,10 +208,12 @@ def test_the_model_of_cost_of_rows_on_disk(monkeypatch):
     assert seconds.by_the_clock(4) == pytest.approx(seconds.alone + seconds.shared / 4)
     assert seconds.by_the_clock(4, is_cluster=True) == pytest.approx(seconds.by_the_clock(4) + 750 * (0.5 + 4 * 0.1))
     assert seconds_of("floor", size).n_rounds == 0
-    # trees of all classes together are as many for seven classes as for three
-    assert (
-        seconds_of("disk", size._replace(n_classes=7)) == seconds == seconds_of("disk", size._replace(n_classes=None))
-    )
+    assert seconds == seconds_of("disk", size._replace(n_classes=None))
+    # trees of all classes together are more for more than three classes, and as many for any more than five
+    more = MOST_TREES / (3 * MOST_ROUNDS)
+    for n_classes in (6, 7, 100):
+        own = seconds_of("disk", size._replace(n_classes=n_classes))
+        assert own.shared == pytest.approx(more * seconds.shared, rel=0.05)
     assert seconds_of("disk", size._replace(n_classes=2)).shared == pytest.approx(0.75 * seconds.shared)
     assert worker_memory_of(size, "disk") == worker_memory_of(size._replace(n_rows=10**9, n_used=10**9), "disk") == 7.0
 

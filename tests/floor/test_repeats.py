@@ -99,6 +99,7 @@ def test_numbers_likewise():
     assert floor_of(problem).metrics["r2"].reached == pytest.approx(1.0 - squares.mean() / y.var())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "metric"), [("classification", "brier"), ("regression", "rmse")])
 def test_figures_hang_less_on_the_seed(task, metric, monkeypatch):
     """Of ten repeats the mean varies by about a third of what one does."""

@@ -81,6 +81,7 @@ def test_each_function_has_a_coefficient_for_every_sign():
         assert {len(of_task[name]) for name in Simulated._fields} == {n_signs + 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_other_learners_groups_and_time_are_judged_by_their_curve_alone(kind, monkeypatch, coarse_curves):
     rng = np.random.default_rng(0)

@@ -241,6 +241,7 @@ def test_drift(tmp_path):
         assert drift(forms[0][name], forms[1][name]).p_value == pytest.approx(expected.p_value), name
 
 
+@pytest.mark.slow
 def test_drift_of_rows_that_were_drawn(tmp_path, few_rows):
     old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 2)
     forms = in_every_form(old, tmp_path), in_every_form(new, _made(tmp_path / "new"))
@@ -250,6 +251,7 @@ def test_drift_of_rows_that_were_drawn(tmp_path, few_rows):
         assert found.p_value < 0.05, name
 
 
+@pytest.mark.slow
 def test_values_beside_both_tables_of_which_rows_were_drawn(tmp_path, few_rows):
     old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 2)
     forms = in_every_form(old, tmp_path)["folder"], in_every_form(new, _made(tmp_path / "new"))["folder"]

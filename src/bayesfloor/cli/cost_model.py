@@ -6,8 +6,8 @@ A table of n rows and c columns is read, and u of its rows are used::
 
 s is u, or 10 000 where u is more: up to there all learners are cross-validated, and of more rows some are held out, and
 learners of linear cost are trained on the rest. A floor of rows on disk ("disk") trains on all rows of a file of
-200 000 rows or more, in constant memory. k is 1 for a number, and (1 + classes) / 4 for classes; no more than 1 for
-rows on disk, whose trees are as many for more than three classes. Reading and the start are one process's, so that
+200 000 rows or more, in constant memory. k is 1 for a number, and (1 + classes) / 4 for classes; no more than 1.5 for
+rows on disk, whose trees are as many for six classes as for more. Reading and the start are one process's, so that
 
     seconds by the clock = start + read · n · c + the rest / workers
 
@@ -49,16 +49,16 @@ class Messages(NamedTuple):
 # fitted: begin
 COSTS = {
     "floor": Cost(start_s=3.76, small_s=0.000203, many_s=5.97e-05),
-    "disk": Cost(start_s=144.0, small_s=0.000778, many_s=8.57e-06),
-    "report": Cost(start_s=0.0, small_s=0.000363, many_s=9.03e-05),
+    "disk": Cost(start_s=0.0, small_s=0.000823, many_s=9.71e-06),
+    "report": Cost(start_s=0.0, small_s=0.000375, many_s=5.37e-05),
     "landmarks": Cost(start_s=0.0, small_s=4.25e-05, many_s=1.98e-06),
     "stack": Cost(start_s=0.0, small_s=0.000424, many_s=5.31e-05),
     "smartsvm": Cost(start_s=7.74, small_s=0.0, many_s=1.8e-05),
 }
 READ_S = {"binary": 4.52e-07, "text": 4.21e-07}
 READ_BYTES = {"binary": 70.0, "text": 12.2}
-MEMORY = Memory(program=527000000.0, used=113.0)
-DISK_BYTES = 1860000000.0
+MEMORY = Memory(program=525000000.0, used=112.0)
+DISK_BYTES = 1970000000.0
 DISK_WORKER_BYTES = 1100000000.0
 MESSAGES = Messages(ask_s=0.211, each_s=0.208)
 # fitted: end
@@ -70,6 +70,8 @@ PASSES = {"binary": 1, "text": 2}
 DISK_PASSES = 2
 #: Rounds of boosting of all training sets of rows on disk in which workers are asked.
 DISK_ROUNDS = 750
+#: What classes cost in training on rows on disk, at the most, beside a number.
+MOST_OF_CLASSES = 1.5
 
 #: Values of a table that are in memory at a time, at the most: of a larger one rows are drawn.
 HELD_VALUES = 64_000_000
@@ -129,7 +131,7 @@ class Seconds(NamedTuple):
 def values_trained(size: Size, method: str) -> tuple[float, float]:
     """Return the values of the first rows that are used and of the others, each counted by what classes cost."""
     of_classes = 1.0 if size.n_classes is None else (1 + size.n_classes) / 4
-    factor = size.n_columns * (min(of_classes, 1.0) if method == "disk" else of_classes)
+    factor = size.n_columns * (min(of_classes, MOST_OF_CLASSES) if method == "disk" else of_classes)
     small = min(size.n_used, LEARNED_ROWS)
     return small * factor, (size.n_used - small) * factor
 

@@ -163,7 +163,8 @@ class Problem:
 
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""
-        return keys_of_hashes(self.row_hashes(_all_known), self.codes, seed, self.groups)
+        hashes = replace(self, tabular=None).row_hashes(_all_known)
+        return keys_of_hashes(hashes, self.codes, seed, self.groups)
 
 
 def _all_known(problem: Problem) -> Floats:
