@@ -9,6 +9,7 @@ on other draws of ``covertype-like`` and other rows of ``covertype``; ``made`` w
 """
 
 import time
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -31,7 +32,7 @@ TABLES = {"covertype-like": 3_000_000, "covertype": 550_000, "made": 1_000_000}
 WAYS: dict[str, dict[str, Any]] = {
     "no bound": {"MOST_STEP": np.inf, "MOST_TREES": boosting_by_parts.FEWEST_TREES},
     "a bound": {"MOST_TREES": boosting_by_parts.FEWEST_TREES},
-    "a bound and more trees": {},
+    "a bound and more trees": {"MOST_TREES": boosting_by_parts.MOST_TREES},
 }
 N_THREADS = 2
 INTRODUCTION = """\
@@ -41,7 +42,7 @@ INTRODUCTION = """\
 boosting_pace.jsonl. A standard error is that of the share of about 10 000 rows."""
 
 
-def measure(table: str) -> list[Record]:
+def measure(table: str) -> Iterator[Record]:
     """Boost the rows of a table in each way."""
     folder, _ = folder_of(table, TABLES[table])
     problem = problem_on_disk(str(folder), TARGET, task="classification", seed=0, n_jobs=N_THREADS)
@@ -50,7 +51,6 @@ def measure(table: str) -> list[Record]:
     stored, tested = problem.stored, problem.stored.tested
     target = boosting_by_parts.boosted_target(problem.class_counts / problem.class_counts.sum(), len(problem.classes))
     bins, numbers = np.ascontiguousarray(tested.bins.T), range(len(stored.parts))
-    records = []
     for way, settings in WAYS.items():
         with mock.patch.multiple(boosting_by_parts, **settings):
             started, used = time.perf_counter(), time.process_time()
@@ -71,8 +71,7 @@ def measure(table: str) -> list[Record]:
             "log_loss": float(-np.log(np.maximum(of_label, np.finfo(np.float64).tiny)).mean()),
         }
         about = {"table": table, "n_rows": stored.n_rows, "n_classes": len(problem.classes), "way": way}
-        records.append(about | {"n_rounds": len(trees[0])} | judged | taken)
-    return records
+        yield about | {"n_rounds": len(trees[0])} | judged | taken
 
 
 def write_table(records: list[Record]) -> None:

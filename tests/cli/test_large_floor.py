@@ -1,6 +1,9 @@
 """`bayesfloor floor` of a large file: all rows are trained on, from disk, and few are held in memory beside them."""
 
+import gc
 import json
+import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -50,3 +53,23 @@ def test_a_table_in_memory_has_all_of_its_rows(large, run, monkeypatch, coarse_c
     assert outcome.code == 0, outcome.err
     assert "from the files" not in outcome.err
     assert json.loads(outcome.out)["result"]["n_rows"] == N_ROWS
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_disk_that_is_full_half_way_leaves_nothing(large, run, monkeypatch, tmp_path, coarse_curves, few_learners):
+    import resource
+
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
+    try:
+        outcome = run("floor rows.csv")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert outcome.code == 3
+    assert outcome.out == ""
+    assert str(folder) in outcome.err.splitlines()[-1]
+    gc.collect()
+    assert list(folder.iterdir()) == []

@@ -397,7 +397,19 @@ def test_predictions_are_the_same_for_any_number_of_threads(n_classes):
             assert_array_equal(first[name], second[name])
 
 
-def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client, monkeypatch):
+def _one_dies(client):
+    client.run(_die, workers=[next(iter(client.scheduler_info()["workers"]))], on_error="ignore")
+
+
+def _another_comes(client):
+    client.cluster.scale(3)
+    client.wait_for_workers(3, timeout=60)
+
+
+@pytest.mark.parametrize("happens", [_one_dies, _another_comes])
+def test_workers_of_a_cluster_say_the_same_whatever_happens_to_them(client, monkeypatch, request, happens):
+    client.wait_for_workers(2, timeout=60)  # one may have died in another test
+    request.addfinalizer(lambda: client.cluster.scale(2))
     monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 3)
     parts, _ = stored()
     points, bins, y = drawn(60, 2, seed=5)
@@ -406,14 +418,14 @@ def test_workers_of_a_cluster_say_the_same_though_one_of_them_dies(client, monke
     cluster = cluster_of(client)
     calls = []
 
-    class Deadly(PartPool):
+    class Eventful(PartPool):
         def added_up(self, work, numbers, *shared):
             calls.append(work)
             if len(calls) == 30:
-                client.run(_die, workers=[next(iter(client.scheduler_info()["workers"]))], on_error="ignore")
+                happens(client)
             return super().added_up(work, numbers, *shared)
 
-    found = predictions(Deadly(parts, WorkerPool(1), cluster), tested, like(parts, 2), sets)
+    found = predictions(Eventful(parts, WorkerPool(1), cluster), tested, like(parts, 2), sets)
     assert len(calls) > 30
     for own, other in zip(found, expected, strict=True):
         for name in LEARNERS:

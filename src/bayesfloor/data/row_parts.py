@@ -30,6 +30,8 @@ from bayesfloor.runtime.threads import WorkerPool
 PART_ROWS, QUARTERS = 2**18, 4
 #: Share of a disk's free space that parts may take: rows are put in order one part after the other.
 MOST_OF_DISK = 0.8
+#: What to do where rows have no room.
+WITH_MORE_ROOM = "set TMPDIR to a folder with more, or use fewer rows (max_rows)"
 
 
 class RowPart(WithArrays):
@@ -215,8 +217,8 @@ class PartWriter:
         if n_bytes > MOST_OF_DISK * free:
             self._finalizer()
             raise OSError(
-                f"{n_rows} rows take {in_gib(n_bytes)} on disk, and {self.folder.parent} has {in_gib(free)} left: set "
-                "TMPDIR to a folder with more, or use fewer rows (max_rows)"
+                f"{n_rows} rows take {in_gib(n_bytes)} on disk, and {self.folder.parent} has {in_gib(free)} left: "
+                f"{WITH_MORE_ROOM}"
             )
         self._counts = [0] * self.n_parts
 
@@ -233,8 +235,7 @@ class PartWriter:
             self._counts[number] += len(rows)
             for name, values in arrays.items():
                 kind, _ = self.kinds[name]
-                with open(self._part(number).path(name), "ab") as stream:
-                    np.ascontiguousarray(values[rows], kind).tofile(stream)
+                _write(self._part(number).path(name), "ab", np.ascontiguousarray(values[rows], kind))
 
     def _part(self, number: int) -> StoredPart:
         return StoredPart(self.folder / f"part-{number:05d}", self._counts[number], self.kinds)
@@ -248,12 +249,22 @@ class PartWriter:
                 raise ValueError(f"no row is in part {number} of {self.n_parts}: there are too few of them")
             order = np.argsort(part.array("keys"), kind="stable")
             for name in ("points", "bins", "y"):
-                np.ascontiguousarray(part.array(name)[order]).tofile(part.path(name))
+                _write(part.path(name), "wb", np.ascontiguousarray(part.array(name)[order]))
             part.path("keys").unlink()
             part.state["folder"] = self  # the files stay as long as a part is known
             return part
 
         return pool.run(put_in_order, [(number,) for number in range(self.n_parts)])
+
+
+def _write(path: Path, mode: str, values: NDArray[Any]) -> None:
+    """Write an array; what NumPy says of a full disk names neither disk nor file."""
+    try:
+        with open(path, mode) as stream:
+            values.tofile(stream)
+    except OSError as error:
+        reason = error.strerror or f"{error} values"
+        raise OSError(f"rows cannot be written to {path.parent} ({reason}): {WITH_MORE_ROOM}") from error
 
 
 def bytes_of_row(n_directions: int, n_columns: int) -> int:
