@@ -23,7 +23,7 @@ from bayesfloor.runtime.threads import supervise
 from benchmarks.problems.large_table import TARGET
 from benchmarks.speed.large_tables import folder_of
 from benchmarks.tools.command_line import parser_of
-from benchmarks.tools.pages import RESULTS, as_table, this_machine, write_page
+from benchmarks.tools.pages import RESULTS, as_table, notes_of, this_machine, write_page
 from benchmarks.tools.records import Record, append_record, read_records
 
 RECORDS = RESULTS / "boosting_pace.jsonl"
@@ -85,7 +85,9 @@ def write_table(records: list[Record]) -> None:
         if each["table"] == table
     ]
     heads = ["table", "rows", "classes", "steps", "rounds", "error", "log-loss", "seconds", "CPU s"]
-    write_page("boosting_pace", INTRODUCTION.format(machine=this_machine()), as_table(heads, rows))
+    write_page(
+        "boosting_pace", INTRODUCTION.format(machine=this_machine()), notes_of("boosting_pace"), as_table(heads, rows)
+    )
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ FEWEST_ROUNDS, MOST_ROUNDS = 40, 150
 #: Share of each step that is taken, at the least and at the most, and what the shares of all rounds add up to between.
 RATE, LARGE_RATE, ALL_RATES = 0.15, 0.25, 22.0
 #: Longest step of the score of a class, before a share of it is taken. Where a class is rare, second derivatives nearly
-#: vanish, and steps without a bound diverge.
+#: vanish, and steps without a bound may diverge.
 MOST_STEP = 4.0
 #: Leaves of a tree, and rows in each at the least.
 N_LEAVES, MIN_ROWS = 127, 20
