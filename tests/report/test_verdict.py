@@ -266,6 +266,22 @@ def test_names_are_joined_as_people_do():
     assert names_of([str(place) for place in range(8)]).endswith("and 3 more")
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_whoever_has_more_rows_than_models_had_is_not_sent_for_more(task):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 6))
+    score = 3.0 * np.sin(2.0 * X[:, 0]) * X[:, 1] + 2.0 * X[:, 2] * X[:, 3]
+    y = score if task == "regression" else (rng.random(2000) < 1.0 / (1.0 + np.exp(-score))).astype(int)
+    report = difficulty_report(X, y, effort="fast", max_rows=300, n_jobs=1)
+    (step,) = (each for each in report.verdict.steps if each.action == "more of the rows")
+    assert step.sentence.startswith("Train on more of the rows (max_rows), as models had 300 of 2,000: ")
+    assert "Get more rows" not in report.to_text()
+    assert "From: 2,000 rows, 6 columns; models had 300 of the rows." in " ".join(report.to_text().split())
+    few = difficulty_report(X[:300], y[:300], effort="fast", n_jobs=1)
+    assert "more of the rows" not in {each.action for each in few.verdict.steps}
+    assert "models had" not in few.to_text()
+
+
 def test_without_models_nothing_is_checked():
     report = difficulty_report(classes(np.random.default_rng(0)), "y", fast=True)
     assert (report.verdict.trust, report.verdict.limit, report.verdict.reasons) == ("not checked", None, ())

@@ -30,6 +30,8 @@ _OPEN = {"BF039", "BF040", "BF051", "BF052"}
 #: and that more rows help. They are of the first metric where this is one of these.
 _HELPS = {"BF025", "BF050"}
 _OF_FINDINGS = {"error", "r2", "rmse", "mae"}
+#: A sample of the rows was used.
+SAMPLED = {"BF021", "BF047"}
 #: Copies that were left out or kept together.
 _COPIES = {"BF037", "BF038"}
 #: Rows below which every figure is rough.
@@ -120,8 +122,8 @@ class Step:
     Attributes
     ----------
     action : str
-        "drop columns", "split by groups", "split by time", "more rows", "better model", "mend labels", "better
-        columns" or "stop".
+        "drop columns", "split by groups", "split by time", "more rows", "more of the rows", "better model", "mend
+        labels", "better columns" or "stop".
     size : float or None
         What it changes in the metric; None where that is not known.
     sentence : str
@@ -354,22 +356,32 @@ def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterato
         won = difference(sure, metric.is_rate)
         yield Step("better model", sure, f"Improve your model: {won} can surely be won, as the stack did.")
     if limit.more_rows == "nothing":
-        yield Step(
-            "better columns", None, "Get other columns, or far more rows: nothing that was tried tells the target."
-        )
+        rows = "far more rows" if _sampled(figures) is None else "train on far more of the rows"
+        yield Step("better columns", None, f"Get other columns, or {rows}: nothing that was tried tells the target.")
         return
     yield from _steps_to_win(figures, limit)
+
+
+def _sampled(figures: Figures) -> str | None:
+    """Say that models can have more of the rows, where they had a sample of them."""
+    learned = figures.learned
+    if learned is None or not any(each.code in SAMPLED for each in learned.findings):
+        return None
+    had, given = counted(learned.n_rows), counted(learned.n_samples)
+    return f"Train on more of the rows (max_rows), as models had {had} of {given}"
 
 
 def _steps_to_win(figures: Figures, limit: Limit) -> Iterator[Step]:
     """List what to do where models have won something, and something is left."""
     metric, doubled, gap = limit.metric, limit.by_doubling, limit.gap
-    won = difference(doubled, metric.is_rate)
+    sampled = _sampled(figures)
+    action, what = ("more rows", "Get more rows") if sampled is None else ("more of the rows", sampled)
     if limit.more_rows in ("helps", "open"):
         end = ", and more rows would tell where it ends" if limit.more_rows == "open" else ""
-        yield Step("more rows", doubled, f"Get more rows: twice as many would win about {won}{end}.")
+        won = f"twice as many would win about {difference(doubled, metric.is_rate)}"
+        yield Step(action, doubled, f"{what}: {won}{end}.")
     elif limit.more_rows == "unknown":
-        yield Step("more rows", doubled, "Get more rows: these are too few to tell what can be won.")
+        yield Step(action, doubled, f"{what}: these are too few to tell what can be won.")
     if figures.err_alike:
         yield Step(
             "better model", gap, "Try a model made for such data: rows next to each other err alike, which can be won."

@@ -34,7 +34,7 @@ from bayesfloor.report.sections.costs import dearest_decision
 from bayesfloor.report.sections.noise import place_of_noise
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.source import UNTITLED
-from bayesfloor.report.verdict import Limit, Verdict
+from bayesfloor.report.verdict import SAMPLED, Limit, Verdict
 from bayesfloor.runtime.text import (
     chosen,
     counted,
@@ -147,6 +147,8 @@ def about_of(summary: Summary) -> list[tuple[str, str]]:
         rows += f" of {counted(data['n_samples'])}"
     sizes = f"{rows} rows, {counted(data['n_columns'])} column{'' if data['n_columns'] == 1 else 's'}"
     sizes += "" if data["source"] == UNTITLED else f", {data['source']}"
+    if any(each["code"] in SAMPLED for each in summary["findings"]):
+        sizes += f"; models had {counted(floor['n_rows'])} of the rows"
     metric = f"{floor['title']}, the {metric_info(floor['metric']).short}"
     metric += " (larger is better)" if floor["larger_is_better"] else ""
     return [("Predicted", f"{data['target']} ({_values_of(summary)})"), ("From", sizes), ("Judged by", metric)]
