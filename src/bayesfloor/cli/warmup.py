@@ -145,7 +145,7 @@ def _learners() -> None:
 
     X, y = _sample(90, 5)
     for name, learn in CLASS_FAMILIES.items():
-        if name not in ("boosting", "network"):
+        if name != "boosting":
             learn(Train(X, y, 3), X[:10], 0)
     bf.learned_floor(X, y, n_jobs=1)
 
