@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
-from bayesfloor.data import column_order
-from bayesfloor.data.column_order import in_column_order
+from bayesfloor.data import column_order, prepared_table, problem
+from bayesfloor.data.column_order import in_column_order, with_column_order
 from bayesfloor.data.problem import Problem
 from bayesfloor.tables.arguments import check_problem
 
@@ -83,6 +83,22 @@ def test_rows_are_hashed_in_blocks(monkeypatch):
     expected = in_column_order(problem)
     monkeypatch.setattr(column_order, "BLOCK_ROWS", 7)
     assert_array_equal(in_column_order(problem).given_columns, expected.given_columns)
+
+
+def test_no_rows_are_copied_before_they_are_taken(monkeypatch):
+    X, y = numbers(48)
+    given = Problem(X, np.arange(2), (y > 0).astype(int), list("abcdef"), groups=np.arange(48) // 2)
+    found, expected = with_column_order(given), in_column_order(given)
+    assert found.X is X
+    rows = np.random.default_rng(5).permutation(48)[:20]
+    monkeypatch.setattr(prepared_table, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(problem, "HASHED_ROWS", 7)
+    some = found.take(rows)
+    assert_array_equal(some.X, expected.X[rows])
+    assert_array_equal(some.given_columns, expected.given_columns)
+    assert some.feature_names == expected.feature_names
+    assert some.column_order is None
+    assert_array_equal(found.keys(3), expected.keys(3))  # of rows with columns in order
 
 
 def test_names_of_classes_do_not_decide_the_order():
