@@ -109,7 +109,7 @@ class ClassFloorsDisplay(RowsDisplay, EstimatorDisplay):
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure with space for all classes.
         order : "floor", "name" or sequence of labels, default="floor"
-            The classes from top to bottom: the highest floor first, in the order of `classes`, or as given.
+            The classes from top to bottom: the highest floor first, in the order of ``classes``, or as given.
 
         Returns
         -------

@@ -230,7 +230,7 @@ class PlottedResult(Result):
     Parameters
     ----------
     display : str
-        Name of its class in `bayesfloor.display`. Parameters of that class are attributes of the result, and its
+        Name of its class in ``bayesfloor.display``. Parameters of that class are attributes of the result, and its
         ``columns`` are those of `frame`.
     """
 
@@ -254,7 +254,7 @@ class PlottedResult(Result):
         Returns
         -------
         display
-            Of `bayesfloor.display`.
+            Of ``bayesfloor.display``.
         """
         display = getattr(import_module("bayesfloor.display"), self._display)
         names = [field.name for field in fields(display)]
