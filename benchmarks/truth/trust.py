@@ -20,9 +20,9 @@ import pandas as pd
 from sklearn import datasets
 
 from bayesfloor import difficulty_report, read_table
+from bayesfloor.floor.learned.trust.checks import quick_findings
+from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.report.source import source_of
-from bayesfloor.report.trust_checks import quick_findings
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import timed
 from benchmarks.tools.pages import RESULTS, as_table, write_page

@@ -11,15 +11,15 @@ import pytest
 
 from bayesfloor import difficulty_report, read_table, regression_floor
 from bayesfloor.floor.learned.regression.result import NoiseProfile
+from bayesfloor.floor.learned.trust.checks import TrustChecks
+from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explained_by_columns
+from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.report.columns import ColumnFloors, explained_by_columns
 from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.metric_words import sentence_on, verdict_on, worth_of
 from bayesfloor.report.sections.answer import answer_on_numbers
 from bayesfloor.report.sections.noise import noisy_part, place_of_noise, sentence_on_noise
 from bayesfloor.report.sections.suspects import number_text
-from bayesfloor.report.source import source_of
-from bayesfloor.report.trust_checks import TrustChecks
 from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport, RegressionFloor
 from bayesfloor.runtime.text import percent

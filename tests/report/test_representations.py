@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose
 
 from bayesfloor import compare_features, difficulty_report
 from bayesfloor.floor.learned.dependence import Dependence
-from bayesfloor.report.leaks import Leaks
+from bayesfloor.floor.learned.trust.checks import TrustChecks
+from bayesfloor.floor.learned.trust.leaks import Leaks
+from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.report.representations import ALL_COLUMNS, check_compare, compare_in_report
-from bayesfloor.report.source import source_of
-from bayesfloor.report.trust_checks import TrustChecks
 
 pytestmark = pytest.mark.usefixtures("few_learners", "coarse_curves")
 

@@ -259,9 +259,9 @@ def _trust(table: "Table", options: TableOptions) -> "list[Finding]":
     """Look for leaks, rows that belong together and an order of time; sets that are known by name come prepared."""
     if not table.columns:
         return []
+    from bayesfloor.floor.learned.trust.checks import quick_findings
+    from bayesfloor.floor.learned.trust.source import source_of
     from bayesfloor.floor.trees.problem import check_options
-    from bayesfloor.report.source import source_of
-    from bayesfloor.report.trust_checks import quick_findings
 
     how = check_options(n_jobs=options.threads, device="cpu", random_state=options.seed)
     found = quick_findings(source_of(table, None, None, task=table.task), how)

@@ -5,7 +5,7 @@ A report is one list of sections. Each knows its data, its text and its HTML::
     X, y or a Table ── source ──── names for rows and columns
                          │
                          ├─────── figures       floors, the learned floor, the class tree, look_alikes: computed once;
-                         │                      by `trust_checks` again where leaks, groups or time spoil them
+                         │                      by `trust` again where leaks, groups or time spoil them
                          ├─────── verdict       trust, limit, next steps: decided once, for all sentences
                          │
                          ├─────── sections/     which there are, and one dict of plain values from all of them

@@ -17,14 +17,14 @@ from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default
+from bayesfloor.floor.learned.trust.checks import TrustChecks
+from bayesfloor.floor.learned.trust.source import Source, source_of
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
 from bayesfloor.report.representations import check_compare, compare_in_report
 from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
 from bayesfloor.report.sections.section import Facts
-from bayesfloor.report.source import Source, source_of
-from bayesfloor.report.trust_checks import TrustChecks
 from bayesfloor.report.verdict import verdict_of
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input

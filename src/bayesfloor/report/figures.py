@@ -23,16 +23,16 @@ from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS, rows_by_default
 from bayesfloor.floor.learned.rules import ERR_ALIKE
+from bayesfloor.floor.learned.trust.checks import TrustChecks, as_share, learn_with_checks
+from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explained_by_columns, floors_of_columns
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
 from bayesfloor.report.confusions import Confusions, confusions_of
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
-from bayesfloor.report.source import Source
-from bayesfloor.report.trust_checks import TrustChecks, as_share, learn_with_checks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.progress import Stages
 from bayesfloor.tree import ClassTree, build_class_tree

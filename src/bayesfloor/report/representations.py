@@ -6,9 +6,9 @@ from typing import Any
 
 from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.data.problem import Problem
-from bayesfloor.report.fewer_columns import without_columns
-from bayesfloor.report.source import Source
-from bayesfloor.report.trust_checks import TrustChecks, keep_apart
+from bayesfloor.floor.learned.trust.checks import TrustChecks, keep_apart
+from bayesfloor.floor.learned.trust.fewer_columns import without_columns
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.text import counted, quoted
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
+from bayesfloor.floor.learned.trust.checks import TrustChecks
+from bayesfloor.floor.learned.trust.leaks import names_of
 from bayesfloor.report.figures import ClassFigures, Figures
-from bayesfloor.report.leaks import names_of
 from bayesfloor.report.metric_words import beats_nothing, limit_word
-from bayesfloor.report.trust_checks import TrustChecks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import counted, difference, exact_percent, percent, written_range
 

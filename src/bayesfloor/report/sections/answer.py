@@ -12,6 +12,7 @@ from typing import Any
 from bayesfloor.data.metrics import metric_info
 from bayesfloor.floor.learned.counted_rows import leads_with_ranking
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
+from bayesfloor.floor.learned.trust.source import UNTITLED
 from bayesfloor.floor.trees.results import BayesError
 from bayesfloor.report.blocks import LONG_NAME, Block, Bullets, Paragraph, Summary
 from bayesfloor.report.fast_model import FastModel
@@ -33,7 +34,6 @@ from bayesfloor.report.sections.classes import rare_classes
 from bayesfloor.report.sections.costs import dearest_decision
 from bayesfloor.report.sections.noise import place_of_noise
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.report.source import UNTITLED
 from bayesfloor.report.verdict import SAMPLED, Limit, Verdict
 from bayesfloor.runtime.text import (
     chosen,

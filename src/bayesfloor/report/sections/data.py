@@ -6,6 +6,8 @@ import numpy as np
 
 from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.prepared_table import ColumnSummary
+from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.report.blocks import (
     LONG_NAME,
     MARKDOWN,
@@ -16,10 +18,8 @@ from bayesfloor.report.blocks import (
     TextTable,
     range_of,
 )
-from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.report.source import Source
 from bayesfloor.runtime.text import counted, percent
 
 #: Columns that are listed, the most telling first, and as many that were left out.

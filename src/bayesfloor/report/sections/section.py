@@ -6,9 +6,9 @@ from typing import Any, Generic, TypeVar
 from markupsafe import Markup
 
 from bayesfloor.choose.comparing.results import FeatureComparison
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.report.blocks import Block, Summary
 from bayesfloor.report.figures import ClassFigures, NumberFigures
-from bayesfloor.report.source import Source
 from bayesfloor.report.verdict import Verdict
 
 F = TypeVar("F", ClassFigures, NumberFigures)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.floor.learned.suspicious import SuspiciousRows
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.report.blocks import Block, Paragraph, Summary, TextTable
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import in_text
 from bayesfloor.report.sections.section import F, Facts, Section
-from bayesfloor.report.source import Source
 from bayesfloor.runtime.text import counted, csv_text, exact_percent, figure, unique_names
 
 #: Columns shown beside a row to look at, at the most.

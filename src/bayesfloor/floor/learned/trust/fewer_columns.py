@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.problem import Problem
-from bayesfloor.report.source import Source
+from bayesfloor.floor.learned.trust.source import Source
 
 #: Parts of a date that tell when a row was seen; months, weekdays and hours come again.
 _OF_TIME = (": time", ": year")

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from bayesfloor import difficulty_report, regression_floor
+from bayesfloor.floor.learned.trust.checks import learn_with_checks, possible_times
+from bayesfloor.floor.learned.trust.fewer_columns import without_columns
+from bayesfloor.floor.learned.trust.single_columns import explained_by_columns
+from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.report.columns import explained_by_columns
-from bayesfloor.report.fewer_columns import without_columns
-from bayesfloor.report.source import source_of
-from bayesfloor.report.trust_checks import learn_with_checks, possible_times
 from bayesfloor.runtime import threads
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")

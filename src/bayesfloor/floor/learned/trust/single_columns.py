@@ -12,10 +12,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesfloor.data.sampling import Keys, stratified_rows
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.floor.trees.cross_edges import of_whole
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests
-from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Rows that the floors of single columns are counted in, at the most: a share is then known to about .04.

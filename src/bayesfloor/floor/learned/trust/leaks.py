@@ -23,9 +23,9 @@ import numpy as np
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.floor.learned.result import MetricFloor
-from bayesfloor.report.columns import ColumnFloors
-from bayesfloor.report.fewer_columns import column_of
-from bayesfloor.report.source import Source
+from bayesfloor.floor.learned.trust.fewer_columns import column_of
+from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import listed
 

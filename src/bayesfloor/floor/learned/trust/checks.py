@@ -25,11 +25,11 @@ from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.time_periods import MIN_ROWS
+from bayesfloor.floor.learned.trust.fewer_columns import without_columns
+from bayesfloor.floor.learned.trust.leaks import Leaks, find_leaks, is_worse_without
+from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explained_by_columns, floors_of_columns
+from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.floor.trees.problem import Options
-from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
-from bayesfloor.report.fewer_columns import without_columns
-from bayesfloor.report.leaks import Leaks, find_leaks, is_worse_without
-from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding
 
