@@ -45,7 +45,7 @@ boosting_pace.jsonl. A standard error is that of the share of about 10 000 rows.
 def measure(table: str) -> Iterator[Record]:
     """Boost the rows of a table in each way."""
     folder, _ = folder_of(table, TABLES[table])
-    problem = problem_on_disk(str(folder), TARGET, task="classification", seed=0, n_jobs=N_THREADS)
+    problem = problem_on_disk(str(folder), TARGET, task="classification", seed=0, n_jobs=N_THREADS).problem
     if problem is None or problem.stored is None:
         raise SystemExit(f"{folder} was not put on disk")
     stored, tested = problem.stored, problem.stored.tested

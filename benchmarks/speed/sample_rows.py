@@ -84,7 +84,7 @@ def problem_of(name: str) -> Problem:
     """Put the rows of a table on disk, with a sample of the largest size."""
     folder = folder_of_covertype() if name == "covertype" else folder_of(name, N_ROWS)[0]
     with mock.patch.multiple(from_tables, SAMPLE_ROWS=SIZES[-1], SAMPLE_VALUES=2**40, MOST_SAMPLED=1.0):
-        problem = from_tables.problem_on_disk(str(folder), TARGET, task="classification", seed=0, n_jobs=1)
+        problem = from_tables.problem_on_disk(str(folder), TARGET, task="classification", seed=0, n_jobs=1).problem
     if problem is None:
         raise SystemExit(f"{folder} was not put on disk")
     return problem

@@ -97,7 +97,7 @@ def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, mon
 def test_all_rows_but_the_tested_ones_are_in_one_part(tmp_path):
     frame, _ = frame_of()
     folder = folder_of(frame.drop("amount"), tmp_path / "rows")
-    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1).problem
     stored = problem.stored
     assert stored.n_rows == 6000
     assert list(problem.classes) == ["no", "yes"]
@@ -117,7 +117,7 @@ def test_all_rows_but_the_tested_ones_are_in_one_part(tmp_path):
 def test_smaller_training_sets_are_the_first_rows_of_other_quarters(tmp_path):
     frame, _ = frame_of()
     folder = folder_of(frame.drop("amount"), tmp_path / "rows")
-    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1).problem
     sets = from_disk.sets_of(problem.stored)
     assert [(own.size, own.view) for own in sets] == [
         *[(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)],
@@ -142,13 +142,15 @@ def test_few_rows_have_no_smaller_training_sets(tmp_path, monkeypatch):
     monkeypatch.setattr(from_disk, "FEWEST_ROWS", 2000)
     frame, _ = frame_of(4000)
     folder = folder_of(frame.drop("amount"), tmp_path / "rows")
-    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1).problem
     assert [own.size for own in from_disk.sets_of(problem.stored)] == [0, 1, 1, 2, 2]
 
 
 def test_the_sample_is_in_random_order_where_the_file_is_sorted(tmp_path):
     frame = frame_of()[0].drop("amount").sort("label")
-    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1)
+    problem = problem_on_disk(
+        folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1
+    ).problem
     stored = problem.stored
     labels = np.asarray(frame["label"] == "yes")[stored.numbers]
     np.testing.assert_array_equal(problem.codes == list(problem.classes).index("yes"), labels)
@@ -163,7 +165,9 @@ def test_rows_without_a_label_are_left_out(tmp_path):
     is_gap = np.arange(6000) % 10 == 0
     labels = [None if gap else label for gap, label in zip(is_gap, frame["label"], strict=True)]
     frame = frame.drop("amount").with_columns(label=polars.Series(labels))
-    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1)
+    problem = problem_on_disk(
+        folder_of(frame, tmp_path / "rows"), "label", task="classification", seed=0, n_jobs=1
+    ).problem
     assert problem.stored.n_rows == 5400
     assert not is_gap[problem.stored.numbers].any()
 
@@ -196,7 +200,9 @@ def test_labels_that_mean_a_missing_one_elsewhere_are_classes_in_every_chunk(tmp
     signs = frame["kind"].replace({"a": "+", "b": "-", "c": "up", "d": "down"}).alias("sign")
     frame = frame.drop("amount", "kind").with_columns(signs)
     frame = frame.sort(frame["sign"] == "+")  # a minus is a label beside a plus alone, and most chunks have none
-    problem = problem_on_disk(folder_of(frame, tmp_path / "rows"), "sign", task="classification", seed=0, n_jobs=1)
+    problem = problem_on_disk(
+        folder_of(frame, tmp_path / "rows"), "sign", task="classification", seed=0, n_jobs=1
+    ).problem
     assert problem.stored.n_rows == 6000
     counts = [int((signs == sign).sum()) for sign in problem.classes]
     np.testing.assert_array_equal(problem.stored.class_counts, counts)

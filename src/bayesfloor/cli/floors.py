@@ -25,7 +25,6 @@ from bayesfloor.runtime.text import exact_percent
 if TYPE_CHECKING:
     from bayesfloor.results import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors, Table
     from bayesfloor.runtime.arrays import Range
-    from bayesfloor.runtime.findings import Finding
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
@@ -116,15 +115,26 @@ def _from_models(
     if of_classes:
         estimate, judged_by = bf.learned_floor, {"by": given.by} | judged_by
     with engine(options, device=False) as how, compiling_boosting(of_classes):
-        found = estimate(
+        as_asked = estimate(
             *rows,
             max_rows=rows_to_use(table, options),
             effort=given.effort,
+            checks=given.checks,
             **judged_by,
             **how,
         )
-    result = {"method": "learned", **found.to_dict()}
-    findings = [*_trust(table, options), *found.findings]
+    found = as_asked.honest
+    result = {"method": "learned", **found.to_dict(), "as_asked": None}
+    if found is not as_asked:
+        result["as_asked"] = {name: getattr(as_asked, name) for name in ("estimate", "interval", "reached")}
+    findings = [*found.findings]
+    for sentence in found.trust.headline:
+        say(sentence)
+    if given.checks and not found.trust.reasons:
+        say(
+            "Nothing suspicious was found: no leaks, no rows that belong together, no order in time.",
+            quiet=options.quiet,
+        )
     if of_classes:
         from bayesfloor.report.ordered_classes import find_ordered_classes
 
@@ -253,21 +263,6 @@ def limit_name(metric: dict[str, Any]) -> str:
     if metric["title"] == "error":
         return "the floor"
     return f"the {'ceiling' if metric['larger_is_better'] else 'floor'} of the {metric['title']}"
-
-
-def _trust(table: "Table", options: TableOptions) -> "list[Finding]":
-    """Look for leaks, rows that belong together and an order of time; sets that are known by name come prepared."""
-    if not table.columns:
-        return []
-    from bayesfloor.floor.learned.trust.checks import quick_findings
-    from bayesfloor.floor.learned.trust.source import source_of
-    from bayesfloor.floor.trees.problem import check_options
-
-    how = check_options(n_jobs=options.threads, device="cpu", random_state=options.seed)
-    found = quick_findings(source_of(table, None, None, task=table.task), how)
-    if not found:
-        say("Quick checks found no leaks, no rows that belong together and no order in time.", quiet=options.quiet)
-    return found
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:

@@ -1,6 +1,7 @@
 """What a command was given -> what the library takes: a table, and the arguments that say where to compute."""
 
 import logging
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TABLE_DEFAULTS, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.exceptions import TrustWarning
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
@@ -170,7 +172,12 @@ def engine(options: TableOptions, *, device: bool = True) -> Iterator[dict[str, 
     """Give the arguments that say how to compute; models are trained on the CPU, without a device."""
     if options.cluster is not None and options.device not in ("auto", "cpu"):
         raise UsageError("--cluster and --device cuda exclude each other")
-    with client_of(options.cluster) as client, progress_on_stderr(options.quiet) as progress:
+    with (
+        client_of(options.cluster) as client,
+        progress_on_stderr(options.quiet) as progress,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", TrustWarning)  # each command says it with its figures
         how = {"n_jobs": options.threads, "client": client, "random_state": options.seed, "progress": progress}
         yield how | ({"device": options.device} if device else {})
 

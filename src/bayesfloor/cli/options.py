@@ -147,6 +147,8 @@ class MetricOptions:
         Exit with 1 when the floor or ceiling is above this number.
     fail_below
         Exit with 1 when the floor or ceiling is below this number.
+    checks
+        Look for leaks, rows that belong together and an order in time; figures are then those that hold without them.
     """
 
     fast: bool = False
@@ -164,6 +166,7 @@ class MetricOptions:
     positive: str | None = None
     fail_above: float | None = None
     fail_below: float | None = None
+    checks: bool = True
 
 
 #: What a command that is given none of these gets.

@@ -112,6 +112,7 @@ def report(
                 by=judged.by,
                 fast=judged.fast,
                 effort=judged.effort,
+                checks=judged.checks,
                 predictions=predicted,
                 target_value=target_value,
                 n_features=features,

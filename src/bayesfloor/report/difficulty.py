@@ -17,7 +17,6 @@ from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default
-from bayesfloor.floor.learned.trust.checks import TrustChecks
 from bayesfloor.floor.learned.trust.source import Source, source_of
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
@@ -64,6 +63,7 @@ def difficulty_report(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    checks: bool = True,
 ) -> DifficultyReport:
     """Report how good any model can get on some data, how sure that is, and where it will hurt.
 
@@ -137,6 +137,9 @@ def difficulty_report(
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Grow trees and train models on the workers of this cluster, with the same result.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time. All figures are
+        then without these columns, with these rows kept apart; those of all columns and of rows at random stand beside.
 
     Returns
     -------
@@ -202,6 +205,7 @@ def difficulty_report(
             judged_by={"metric": names, "effort": effort},
             n_features=n_features,
             max_rows=max_rows,
+            checks=checks,
             compared=compared,
         )
     else:
@@ -214,6 +218,7 @@ def difficulty_report(
             n_features=n_features,
             max_rows=check_max_rows(max_rows, n_classes, int(min(by_default, EFFORTS[effort].most_rows))),
             max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
+            checks=checks,
             compared=compared,
         )
     given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
@@ -222,7 +227,8 @@ def difficulty_report(
     if representations is not None:
         options = replace(options, progress=stages.begin(1.0, 0.0))
         most = max_tree_rows if fast else max_rows
-        comparison = _comparison(representations, source, figures.checks, names[0], asked, options, most)
+        honest = source.problem if figures.checked is None else figures.checked.honest.problem
+        comparison = _comparison(representations, source, honest, names[0], asked, options, most)
         stages.finish()
     facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value, comparison)
     summary = summarise(facts, command or _call(data, names, asked, given))
@@ -298,7 +304,7 @@ def _compared(
 def _comparison(
     features: dict[str, Any],
     source: Source,
-    checks: TrustChecks,
+    honest: Problem,
     metric: str,
     asked: dict[str, Any],
     options: Options,
@@ -311,7 +317,7 @@ def _comparison(
         how["learners"] = None
     else:
         how |= {"metric": metric, "costs": asked["costs"] if metric == "cost" else None, "positive": asked["positive"]}
-    return compare_in_report(features, source, checks, **how)
+    return compare_in_report(features, source, honest, **how)
 
 
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:

@@ -14,7 +14,7 @@ from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.floor.learned.gap import gap_of
+from bayesfloor.floor.learned.gap import comparable, gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.held_out import HeldOut
 from bayesfloor.floor.learned.model_predictions import Compared
@@ -23,8 +23,8 @@ from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS, rows_by_default
 from bayesfloor.floor.learned.rules import ERR_ALIKE
-from bayesfloor.floor.learned.trust.checks import TrustChecks, as_share, learn_with_checks
-from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explained_by_columns, floors_of_columns
+from bayesfloor.floor.learned.trust.checks import Checked, as_share, learn_with_checks, single_columns
+from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
 from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
@@ -39,6 +39,8 @@ from bayesfloor.tree import ClassTree, build_class_tree
 
 #: Rows that look like another class, at the most: as many as somebody goes through by hand.
 MOST_LOOK_ALIKES = 60
+#: Columns that a reader is asked to think about.
+MOST_TELLING = 5
 #: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
 MOST_CLASSES_DRAWN = 40
 #: How long parts of the work take, of which a training of all models is the unit.
@@ -53,23 +55,34 @@ class Figures:
 
     Attributes
     ----------
-    learned : LearnedFloor, RegressionFloor or None
-        The learned floor; None where nothing was trained.
+    checked : Checked or None
+        The learned floor as it was asked for and the honest one, of which all figures speak; None where nothing was
+        trained.
     columns : ColumnFloors
         How much each column tells by itself.
-    checks : TrustChecks
-        Leaks, rows that belong together and an order of time, where nobody said so.
     selection : SelectionPath or None
         The search for features.
     gap : FloorGap or None
         A model of the caller's beside the floor; None where there is none.
+    telling : tuple of str
+        The columns that tell most by themselves, the most first.
     """
 
-    learned: LearnedFloor | RegressionFloor | None
+    checked: Checked[Any] | None
     columns: ColumnFloors
-    checks: TrustChecks
     selection: SelectionPath | None
     gap: FloorGap | None
+    telling: tuple[str, ...]
+
+    @property
+    def learned(self) -> Any:
+        """The honest floor; None where nothing was trained."""
+        return None if self.checked is None else self.checked.honest.floor
+
+    @property
+    def dependence(self) -> tuple[Finding, ...]:
+        """Rows that belong together, or an order of time, where nobody said so."""
+        return () if self.checked is None else self.checked.dependence
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -92,8 +105,13 @@ class Figures:
 
     def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
         """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
-        if self.gap is not None and self.gap.origin == "cross-fitted":
+        if self.gap is not None and self.gap.origin == "cross-fitted" and not self._are_leaks:
             yield "yours", {self.gap.metric: self.gap.value}
+
+    @property
+    def _are_leaks(self) -> bool:
+        """Whether a model of the caller's had columns that the stack had not."""
+        return self.checked is not None and bool(self.checked.leaks)
 
     @property
     def headline(self) -> MetricFloor:
@@ -125,14 +143,14 @@ class NumberFigures(Figures):
         none.
     """
 
-    learned: RegressionFloor
     of_own_model: Mapping[str, float]
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
         """The same; no ceiling is below what a column explains by itself."""
         found = super().metrics
-        if not len(self.columns.removed) or self.checks.apart is not None:
+        assert self.checked is not None  # numbers always have models
+        if not len(self.columns.removed) or not self.checked.are_alike:
             return found
         best = int(self.columns.removed.argmax())
         surely, about = float(self.columns.interval[best, 0]), float(self.columns.removed[best])
@@ -140,14 +158,14 @@ class NumberFigures(Figures):
         return {name: _with_ceiling(each, r2, surely, about) for name, each in found.items()}
 
     def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        if self.of_own_model:
+        if self.of_own_model and not self._are_leaks:
             yield "yours", self.of_own_model
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
         gap = () if self.gap is None else self.gap.findings
-        return (*self.checks.dependence, *self.learned.findings, *gap)
+        return (*self.dependence, *self.learned.findings, *gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +196,6 @@ class ClassFigures(Figures):
         What the stack took rows for that it had not seen; None where nothing was trained.
     """
 
-    learned: LearnedFloor | None
     trees: BayesError
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
@@ -214,7 +231,7 @@ class ClassFigures(Figures):
         known = {finding.code for finding in learned}  # rows that are nearly copies are found by both
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
-        return (*self.checks.dependence, *trees, *learned, *self.order, *gap)
+        return (*self.dependence, *trees, *learned, *self.order, *gap)
 
 
 def as_shares(metrics: Mapping[str, MetricFloor]) -> dict[str, MetricFloor]:
@@ -266,9 +283,10 @@ def figures_of_classes(
     n_features: int | None,
     max_rows: int,
     max_tree_rows: int,
+    checks: bool = True,
     compared: Compared | None = None,
 ) -> ClassFigures:
-    """Grow trees, train models unless `fast`, and look for features if asked.
+    """Train models unless `fast`, grow trees, and look for features if asked.
 
     Parameters
     ----------
@@ -285,6 +303,8 @@ def figures_of_classes(
         How many features to search for.
     max_rows, max_tree_rows : int
         Rows for models and for trees, at the most.
+    checks : bool, default=True
+        Whether what speaks against the figures is looked for.
     compared : Compared or None, default=None
         A model, or predictions, to compare with the floor on the folds of the stack.
 
@@ -294,44 +314,46 @@ def figures_of_classes(
     """
     problem, stages = source.problem, Stages(options.progress)
     after = _SEARCH * (n_features is not None)
-    rows, part = np.arange(len(problem.X)), problem
-    if max_tree_rows < len(rows):
-        rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
-        part = problem.take(rows)
-    models = 0.0 if fast else _TRAINING + _FAST_MODEL
-    growing = replace(options, progress=stages.begin(_GROWING, models + after))
-    draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
-    assert draws.forests is not None  # the first draw's are kept
-    pairs = pairwise_result(draws, part, options, normalize=True)
-    columns, checks = floors_of_columns(source, options), TrustChecks()
-    learned = fast_model = gap = confusions = None
+    columns = single_columns(source, options)
+    checked = fast_model = gap = confusions = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
 
         def train(of: Problem, n_more: int) -> tuple[LearnedFloor, HeldOut]:
             most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
-            how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING + _FAST_MODEL + after))
+            rest = n_more * _TRAINING + _FAST_MODEL + _GROWING + after
+            how = _how_to_train(options, stages.begin(_TRAINING, rest))
             return learned_floor_of(of, max_rows=most, **judged_by, **how)
 
-        trusted = learn_with_checks(source, options, columns, train)
-        learned, held_out, checks = trusted.learned, trusted.more, trusted.checks
-        fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, after))
+        checked = learn_with_checks(source, problem, options, columns, train, checks=checks)
+        held_out = checked.honest.held_out
+        fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, _GROWING + after))
         confusions = confusions_of(held_out, options.confidence)
-        gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
+        gap = None if compared is None else gap_of(comparable(checked, compared))
+    without_leaks = None if checked is None else checked.without_leaks
+    shown = problem if without_leaks is None else without_leaks
+    rows, part = np.arange(len(problem.X)), shown
+    if max_tree_rows < len(rows):
+        rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
+        part = shown.take(rows)
+    growing = replace(options, progress=stages.begin(_GROWING, after))
+    draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
+    assert draws.forests is not None  # the first draw's are kept
+    pairs = pairwise_result(draws, part, options, normalize=True)
     look_alikes: list[LookAlike] = []
-    if learned is None:
+    if checked is None:
         look_alikes = find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)
     figures = ClassFigures(
-        learned=learned,
+        checked=checked,
         columns=columns,
-        checks=checks,
         selection=_selection(source, options, n_features, stages),
         trees=whole_result(draws, part, options, pairs),
         classes=classes,
         pairs=pairs,
         fast_model=fast_model,
         gap=gap,
+        telling=_most_telling(source, columns),
         class_tree=class_tree,
         drawn_tree=class_tree,
         look_alikes=look_alikes,
@@ -350,6 +372,7 @@ def figures_of_numbers(
     judged_by: Mapping[str, Any],
     n_features: int | None,
     max_rows: int | None,
+    checks: bool = True,
     compared: Compared | None = None,
 ) -> NumberFigures:
     """Train models, compare rows along each column, and look for features if asked.
@@ -357,33 +380,39 @@ def figures_of_numbers(
     Parameters are those of `figures_of_classes`; `judged_by` holds `metric` and `effort` of `regression_floor`.
     """
     stages, after = Stages(options.progress), _SEARCH * (n_features is not None)
-    columns = explained_by_columns(source, options)
+    columns = single_columns(source, options)
 
     def train(of: Problem, n_more: int) -> tuple[RegressionFloor, HeldOut]:
         how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING + after))
         return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)
 
-    trusted = learn_with_checks(source, options, columns, train)
-    learned, held_out = trusted.learned, trusted.more
+    checked = learn_with_checks(source, source.problem, options, columns, train, checks=checks)
     gap, of_own_model = None, {}
     if compared is not None:
-        predicted = compared.predict(held_out)
-        gap = gap_of(replace(learned, metrics=as_shares(learned.metrics)), held_out, predicted)
+        compared_on = comparable(checked, compared)
+        floor, held_out, predicted, _ = compared_on
+        gap = gap_of(compared_on._replace(learned=replace(floor, metrics=as_shares(floor.metrics))))
         if predicted.origin == "cross-fitted":
             of_own_model = {
                 name: each.value(held_out.judge(predicted.values, name, options.confidence).difference.first)
-                for name, each in learned.metrics.items()
+                for name, each in floor.metrics.items()
             }
     figures = NumberFigures(
-        learned=learned,
+        checked=checked,
         columns=columns,
-        checks=trusted.checks,
         selection=_selection(source, options, n_features, stages),
         gap=gap,
+        telling=_most_telling(source, columns),
         of_own_model=of_own_model,
     )
     stages.finish()
     return figures
+
+
+def _most_telling(source: Source, columns: ColumnFloors) -> tuple[str, ...]:
+    """Name the columns that tell most by themselves, the most first."""
+    order = np.argsort(-columns.removed, kind="stable")[:MOST_TELLING]
+    return tuple(source.columns[place] for place in order.tolist())
 
 
 def _how_to_train(options: Options, progress: Progress) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.trust.checks import TrustChecks, keep_apart
 from bayesfloor.floor.learned.trust.fewer_columns import without_columns
 from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.runtime.checks import ParameterError
@@ -38,9 +37,7 @@ def check_compare(compare: Any, source: Source) -> dict[str, Any] | None:
     return {name: _features_of(name, value, compare, source) for name, value in compare.items()}
 
 
-def compare_in_report(
-    features: Mapping[str, Any], source: Source, checks: TrustChecks, **how: Any
-) -> FeatureComparison:
+def compare_in_report(features: Mapping[str, Any], source: Source, honest: Problem, **how: Any) -> FeatureComparison:
     """Compare representations with all columns of the report, on rows that are kept apart as there.
 
     Columns that give the target away are not among all columns.
@@ -51,8 +48,8 @@ def compare_in_report(
         As from `check_compare`.
     source : Source
         What the report is about.
-    checks : TrustChecks
-        What its figures rest on.
+    honest : Problem
+        What its figures are of: without leaks, with rows kept apart.
     **how
         Keyword arguments of `compare_features`.
 
@@ -63,10 +60,6 @@ def compare_in_report(
     from bayesfloor.choose.comparing.compare import compare_features  # loads what other reports do not need
 
     problem = source.problem
-    honest = keep_apart(source, checks.apart, checks.leaks.columns) if checks.apart is not None else None
-    if honest is None and checks.leaks:
-        honest = without_columns(source, problem, checks.leaks.columns)
-    honest = problem if honest is None else honest
     return compare_features(
         {ALL_COLUMNS: honest, **features},
         problem.y if problem.task == "regression" else problem.classes[problem.codes],

@@ -16,12 +16,12 @@ from typing import Any
 
 from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
-from bayesfloor.floor.learned.trust.checks import TrustChecks
+from bayesfloor.floor.learned.trust.checks import first_metric
+from bayesfloor.floor.learned.trust.found import Reason
 from bayesfloor.floor.learned.trust.leaks import names_of
 from bayesfloor.report.figures import ClassFigures, Figures
 from bayesfloor.report.metric_words import beats_nothing, limit_word
-from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.text import counted, difference, exact_percent, percent, written_range
+from bayesfloor.runtime.text import counted, difference, written_range
 
 #: Findings that say of the error, or of the variance explained, that models do no better than without features,
 _NOTHING = {"BF023", "BF048"}
@@ -42,31 +42,11 @@ _WIDE = 0.5
 _FEWEST_WRONG = 3
 #: Share of what is left to win from which another step is worth naming.
 _WORTH = 0.02
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why figures may not hold for rows to come.
-
-    Attributes
-    ----------
-    kind : {"leak", "groups", "time", "order", "copies", "few rows"}
-        What it is about.
-    columns : tuple of str
-        Columns that it is about.
-    sentence : str
-        What was found, with the figures.
-    value : float or None
-        What is reached where it is heeded, or where it is not if the figures heed it already.
-    in_headline : bool
-        Whether it changes what the figures say, or may.
-    """
-
-    kind: str
-    columns: tuple[str, ...]
-    sentence: str
-    value: float | None = None
-    in_headline: bool = False
+#: What no look at a table can tell. The best 50 of 2,000 columns of noise let models reach 5 to 8% on shuffled labels.
+NOT_TESTABLE = (
+    "Not testable: columns that were filled in after the outcome, chosen or encoded by the labels beforehand (the best "
+    "50 of 2,000 columns of noise reach 5–8%), or tied to a batch."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,20 +121,27 @@ class Verdict:
 
     Attributes
     ----------
-    trust : {"yes", "with care", "no", "not checked"}
-        Whether the figures can be taken as they are; not checked where nothing was trained.
+    trust : {"nothing found", "with care", "leak", "not checked"}
+        What speaks against the figures; not checked where nothing was trained, or nothing was looked for.
     reasons : tuple of Reason
         Why, those that change the figures first.
     limit : Limit or None
         How far models can go; None where nothing was trained.
     steps : tuple of Step
         What to do next, the first one first.
+    telling : tuple of str
+        The columns that tell most by themselves.
+    as_asked : MetricFloor or None
+        The first metric with all columns and with rows dealt out at random, where `limit` is without leaks or with rows
+        kept apart.
     """
 
     trust: str
     reasons: tuple[Reason, ...]
     limit: Limit | None
     steps: tuple[Step, ...]
+    telling: tuple[str, ...] = ()
+    as_asked: MetricFloor | None = None
 
     @property
     def headline(self) -> list[str]:
@@ -165,10 +152,16 @@ class Verdict:
     def trust_sentence(self) -> str:
         """Say in one line whether the figures can be trusted, and why."""
         if self.trust == "not checked":
+            if self.limit is not None:
+                return "Leaks, rows that belong together and an order in time were not looked for."
             return "No model was trained, so that leaks, groups and an order in time were not looked for."
-        if not self.reasons:
-            return "No leaks, no rows that belong together and no order in time were found."
-        return " ".join(reason.sentence for reason in self.reasons)
+        return " ".join(reason.sentence for reason in self.reasons) or "Nothing suspicious was found."
+
+    @property
+    def untested(self) -> str:
+        """Say what no look at a table can tell, and which columns to think about."""
+        most = f" The most telling columns: {names_of(self.telling)}." if self.telling else ""
+        return f"{NOT_TESTABLE}{most}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as the summary has them."""
@@ -177,16 +170,16 @@ class Verdict:
             metric = self.limit.metric
             limit = {
                 "metric": metric.name,
-                "reached": metric.reached,
+                **_figures_of(metric),
                 "reached_by": self.limit.reached_by or "stack",
-                "estimate": metric.estimate,
-                "low": metric.interval[0],
-                "high": metric.interval[1],
                 "more_rows": self.limit.more_rows,
+                "as_asked": None if self.as_asked is None else _figures_of(self.as_asked),
             }
         return {
             "trust": self.trust,
             "trust_sentence": self.trust_sentence,
+            "untested": self.untested,
+            "telling": list(self.telling),
             "reasons": [asdict(reason) | {"columns": list(reason.columns)} for reason in self.reasons],
             "limit": limit,
             "steps": [asdict(step) for step in self.steps],
@@ -205,13 +198,28 @@ def verdict_of(figures: Figures) -> Verdict:
     -------
     Verdict
     """
-    if figures.learned is None:
+    checked = figures.checked
+    if checked is None:
         step = Step("better model", None, "Train models (leave out fast): spanning trees alone rule nothing out.")
-        return Verdict("not checked", (), None, (step,))
+        return Verdict("not checked", (), None, (step,), figures.telling)
     limit = limit_of(figures.headline, {each.code for each in figures.learned.findings}, figures.reached_by)
     reasons = tuple(sorted(_reasons(figures, limit), key=lambda reason: not reason.in_headline))
-    trust = "no" if any(each.kind == "leak" for each in reasons) else "with care" if reasons else "yes"
-    return Verdict(trust, reasons, limit, tuple(_steps(figures, limit, reasons)))
+    trust = (
+        "leak"
+        if checked.leaks
+        else "with care"
+        if reasons
+        else "nothing found"
+        if checked.is_checked
+        else "not checked"
+    )
+    as_asked = None if checked.are_alike else first_metric(checked.given.floor)
+    return Verdict(trust, reasons, limit, tuple(_steps(figures, limit, reasons)), figures.telling, as_asked)
+
+
+def _figures_of(metric: MetricFloor) -> dict[str, float]:
+    low, high = metric.interval
+    return {"reached": metric.reached, "estimate": metric.estimate, "low": low, "high": high}
 
 
 def limit_of(metric: MetricFloor, codes: Collection[str] = (), reached_by: str | None = None) -> Limit:
@@ -242,90 +250,24 @@ def _worse(metric: MetricFloor, first: float, second: float) -> float:
     return second - first if metric.larger_is_better else first - second
 
 
-def _reached(metric: MetricFloor) -> str:
-    """Say what a model does, with the value that it reached."""
-    if metric.name == "error":
-        return f"errs on {percent(metric.reached)}"
-    if metric.name == "r2":
-        return f"explains {percent(max(metric.reached, 0.0))} of the variance"
-    return f"reaches {metric.said(metric.reached)}"
-
-
-def _range(metric: MetricFloor) -> str:
-    return (
-        f"the {limit_word(metric.larger_is_better)} is about {metric.written(metric.estimate)} "
-        f"({exact_percent(metric.confidence)} range {written_range(*metric.interval, metric.is_rate)})"
-    )
-
-
 def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
-    assert figures.learned is not None
-    metric, checks = limit.metric, figures.checks
-    if checks.leaks and checks.without_leaks is not None:
-        without, them = checks.without_leaks, "them" if len(checks.leaks.columns) > 1 else "it"
-        apart = ""
-        if checks.apart is not None:
-            apart = f" and with {_kept_apart(checks.apart)}"
-        yield Reason(
-            "leak",
-            checks.leaks.columns,
-            f"{checks.leaks.sentence()}: without {them}{apart} a model {_reached(without)}, and {_range(without)}. All "
-            f"other figures are with {them}.",
-            without.reached,
-            True,
-        )
-    elif checks.apart is not None:
-        value = None if checks.mixed is None else checks.mixed.reached
-        yield Reason(checks.apart.kind, (str(checks.apart.column),), _said_of_apart(checks), value, True)
-    for found in checks.dependence:
-        if found.column is not None and checks.unsure is not None:
-            unsure = checks.unsure
-            which = f"a new '{found.column}'" if found.kind == "groups" else f"later rows, by '{found.column}',"
-            yield Reason(
-                found.kind,
-                (found.column,),
-                f"For {which} a model {_reached(unsure)}, and {_range(unsure)}; the other figures are for rows at "
-                "random, and the difference may be chance.",
-                unsure.reached,
-                True,
-            )
-        elif found is not checks.apart and found.code != "BF035":
-            yield Reason(found.kind, () if found.column is None else (found.column,), found.sentence)
-    for finding in figures.learned.findings:
+    assert figures.checked is not None
+    metric, learned = limit.metric, figures.learned
+    yield from figures.checked.reasons
+    for finding in learned.findings:
         if finding.code in _COPIES:
             yield Reason("copies", (), finding.sentence)
     low, high = metric.reached_interval
     won = abs(metric.baseline - metric.reached)
-    n_rows = figures.learned.n_rows
-    if n_rows < _FEW_ROWS or (
+    if learned.n_rows < _FEW_ROWS or (
         limit.more_rows != "nothing" and high - low > _WIDE * won and metric.reached != metric.perfect
     ):
         yield Reason(
             "few rows",
             (),
-            f"What was reached is uncertain: {written_range(low, high, metric.is_rate)} fits these {counted(n_rows)} "
-            "rows.",
+            f"What was reached is uncertain: {written_range(low, high, metric.is_rate)} fits these "
+            f"{counted(learned.n_rows)} rows.",
         )
-
-
-def _said_of_apart(checks: TrustChecks) -> str:
-    """Say what figures are for, and what rows at random would have given."""
-    assert checks.apart is not None
-    name, mixed = f"'{checks.apart.column}'", checks.mixed
-    if mixed is None:
-        return (
-            f"These figures are for a new {name}: rows of one {name} are nearly copies of each other, and kept apart."
-        )
-    if checks.apart.kind == "groups":
-        what = f"These figures are for a new {name}: rows of one {name} are alike, and with them on both sides"
-    else:
-        what = f"These figures are for later rows, by {name}: with past and future mixed,"
-    return f"{what} a model {_reached(mixed)}, which does not hold there."
-
-
-def _kept_apart(found: Finding) -> str:
-    column = getattr(found, "column", "")
-    return f"rows of one '{column}' kept apart" if found.code == "BF034" else f"models of the past alone, by '{column}'"
 
 
 def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterator[Step]:
@@ -338,9 +280,9 @@ def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterato
             yield Step(
                 "drop columns",
                 abs(value - metric.reached),
-                f"Leave out {names_of(reason.columns)}, unless you will know {them} when you predict, and ask again.",
+                f"Leave out {names_of(reason.columns)} wherever you train and test, unless you will know {them} when "
+                "you predict.",
             )
-            return
         elif reason.kind in ("groups", "time") and reason.columns:
             size = None if reason.value is None else abs(reason.value - metric.reached)
             yield Step(

@@ -34,6 +34,8 @@ from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
 from bayesfloor.floor.learned.suspicious import SuspiciousRows, doubt_labels, is_one_of_its_group, list_rows
+from bayesfloor.floor.learned.trust.checks import checked_floor
+from bayesfloor.floor.learned.trust.source import source_from
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Floats
@@ -65,6 +67,7 @@ def learned_floor(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    checks: bool = True,
     return_model: bool = False,
 ) -> Any:
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
@@ -136,6 +139,10 @@ def learned_floor(
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Train the learners on the workers of this cluster, with the same result. None trains them here.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time, where nobody said
+        so. Where they make the figures too good, `honest` of the result has those that hold, and a `TrustWarning`
+        says so.
     return_model : bool, default=False
         Return the stack as well, its members trained on all rows; not with `time`.
 
@@ -145,6 +152,11 @@ def learned_floor(
         The estimate and its interval; what the stack reaches; the curve.
     model : StackedClassifier
         The model of this very run, fitted; only with `return_model`.
+
+    Warns
+    -----
+    TrustWarning
+        Where the figures are too good for rows to come.
 
     See Also
     --------
@@ -171,7 +183,7 @@ def learned_floor(
     True
     """
     random_state = check_random_state_seed(random_state)  # one for the rows, for the run and for the model
-    problem, table = problem_of_any_size(
+    given = problem_of_any_size(
         X,
         y,
         task="classification",
@@ -183,7 +195,7 @@ def learned_floor(
         progress=progress,
     )
     if return_model:
-        check_may_return(problem)
+        check_may_return(given.problem)
     settings: dict[str, Any] = {
         "confidence": confidence,
         "max_rows": max_rows,
@@ -191,11 +203,24 @@ def learned_floor(
         "effort": effort,
         "n_jobs": n_jobs,
         "random_state": random_state,
-        "progress": progress,
         "client": client,
     }
-    floor, held_out = learned_floor_of(problem, metric=metric, costs=costs, positive=positive, cv=cv, **settings)
-    return (floor, estimator_of_run(X, y, table, floor, held_out, **settings)) if return_model else floor
+    judged_by = {"metric": metric, "costs": costs, "positive": positive, "cv": cv}
+    found = checked_floor(
+        source_from(given.sample, given.table, y),
+        given.problem,
+        lambda problem, progress: learned_floor_of(problem, **judged_by, **settings, progress=progress),
+        checks=checks,
+        may_split=is_int(cv),
+        n_jobs=n_jobs,
+        seed=random_state,
+        progress=progress,
+    )
+    found.warn()
+    if not return_model:
+        return found.floor
+    run = found.floor, found.given.held_out
+    return found.floor, estimator_of_run(X, y, given.table, *run, **settings, progress=progress)
 
 
 def learned_floor_of(

@@ -9,22 +9,27 @@ BF058   a fitted model, or predictions, are too good for rows that were not seen
 BF059   a model predicts classes that the rows do not have
 BF060   the rows have classes that a fitted model does not know
 BF061   a model is surely better than the stack: the floor moves
+BF062   model and stack were not made alike, so that no difference is sure
 ======  ====================================================================
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.data.metrics import NUMBER_METRICS
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
+from bayesfloor.exceptions import TrustWarning
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap_result import FloorGap, Words, p_text
 from bayesfloor.floor.learned.held_out import HeldOut, HeldOutClasses, Judged, judge_errors
 from bayesfloor.floor.learned.metrics import check_metric_names, one_hot
 from bayesfloor.floor.learned.model_predictions import (
     DECIDED,
+    Compared,
     OwnRows,
     Predicted,
     check_compared,
@@ -34,9 +39,12 @@ from bayesfloor.floor.learned.model_predictions import (
 from bayesfloor.floor.learned.paired import Difference, holm, paired_p_value
 from bayesfloor.floor.learned.regression.estimate import check_number_metrics, regression_floor_of
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor, StackFloor
+from bayesfloor.floor.learned.trust.checks import Checked, checked_floor
+from bayesfloor.floor.learned.trust.found import Trust
+from bayesfloor.floor.learned.trust.source import source_from
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
+from bayesfloor.runtime.checks import ParameterError, check_random_state_seed, is_int, warn_caller
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, shown
@@ -47,6 +55,8 @@ from bayesfloor.tables.columns import RawTable
 TOO_GOOD = 0.01
 #: Fewest tested rows of a subgroup that are compared.
 FEWEST_OF_SUBGROUP = 10
+#: Columns of comparisons that hold p-values.
+_P_VALUES = ("p_value", "p_adjusted")
 
 
 @like_input
@@ -74,6 +84,7 @@ def floor_gap(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    checks: bool = True,
 ) -> FloorGap:
     """Compare a model with what a stack of learners reaches on the same rows, and with the floor.
 
@@ -127,12 +138,21 @@ def floor_gap(
         Show progress of the stack on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Train the stack on the workers of this cluster, with the same result. The model is fitted here.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time, as `learned_floor`
+        does. Rows that belong together are then kept apart, and an unfitted model is fitted on such folds. Where a
+        model knew what the stack did not, no difference is called sure, and a `TrustWarning` says so.
 
     Returns
     -------
     FloorGap
         What the model attains, differences with intervals and tests, by class, pair and subgroup; `sentence` says it in
         plain words.
+
+    Warns
+    -----
+    TrustWarning
+        Where model and stack were not made alike, or both are too good for rows to come.
 
     See Also
     --------
@@ -162,7 +182,7 @@ def floor_gap(
     task = asked if task == "auto" else task
     seed = check_random_state_seed(random_state)
     known = {"groups": groups, "time": time, "sample_weight": sample_weight, "by": by}
-    problem, own = problem_of(X, y, task=task, prepare=prepare, seed=seed, **known)
+    problem, own, table = problem_of(X, y, task=task, prepare=prepare, seed=seed, **known)
     judged_by = judged_by_one(metric, costs, positive, problem)
     compared = check_compared(model, predictions, own, problem, judged_by["metric"])
     how = {
@@ -172,12 +192,24 @@ def floor_gap(
         "learners": learners,
         "n_jobs": n_jobs,
         "random_state": seed,
-        "progress": progress,
         "client": client,
     }
     floor_of: Any = regression_floor_of if problem.task == "regression" else learned_floor_of
-    learned, held_out = floor_of(problem, **judged_by, **how)
-    return gap_of(learned, held_out, compared.predict(held_out), rows_are_new=rows_are_new)
+    checked: Checked[Any] = checked_floor(
+        source_from(problem, table, y),
+        problem,
+        lambda of, progress: floor_of(of, **judged_by, **how, progress=progress),
+        checks=checks,
+        may_split=is_int(cv),
+        n_jobs=n_jobs,
+        seed=seed,
+        progress=progress,
+    )
+    compared_on = comparable(checked, compared)
+    found = gap_of(compared_on, rows_are_new=rows_are_new)
+    if checked.leaks or not compared_on.are_alike:
+        warn_caller(" ".join(found.learned.trust.headline), TrustWarning)
+    return found
 
 
 def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> dict[str, Any]:
@@ -192,7 +224,7 @@ def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> d
     return {"metric": name, "costs": costs, "positive": positive}
 
 
-def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows]:
+def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows, Table | None]:
     """Check points and labels, and remember the rows as the caller has them; see `problem_and_table`."""
     beside = {"y": y, **{name: asked.pop(name, None) for name in ("groups", "time", "sample_weight", "by")}}
     X, beside = at_hand(X, y, asked.get("prepare", "auto"), asked.pop("seed"), **beside)
@@ -200,22 +232,53 @@ def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows]:
     asked |= beside
     problem, table = problem_and_table(X, y, **asked)
     if table is None or table is X or isinstance(X, RawTable):
-        return problem, OwnRows(X if table is None else table, np.arange(len(problem.X)))
+        return problem, OwnRows(X if table is None else table, np.arange(len(problem.X))), table
     named = (asked.get(name) for name in ("groups", "time", "sample_weight"))
-    return problem, OwnRows(X, table.lines, columns_named(X, y, *named))
+    return problem, OwnRows(X, table.lines, columns_named(X, y, *named)), table
 
 
-def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows_are_new: bool = False) -> FloorGap:
-    """Compare what a model predicts for the tested rows with what the stack does, by the metric of the floor.
+class Comparable(NamedTuple):
+    """A stack, and what a model predicts for its tested rows.
 
-    Parameters
+    Attributes
     ----------
     learned : LearnedFloor or RegressionFloor
-        What the stack reaches.
+        What the stack reaches, with what speaks against it.
     held_out : HeldOut
         The tested rows, and what the stack predicts for them.
     predicted : Predicted
         What the model predicts for them.
+    are_alike : bool
+        Whether neither knew what the other did not, as far as can be seen.
+    """
+
+    learned: StackFloor
+    held_out: HeldOut
+    predicted: Predicted
+    are_alike: bool = True
+
+
+def comparable(checked: Checked[Any], compared: Compared) -> Comparable:
+    """Let a model predict the rows of the stack that it can best be compared with.
+
+    A model has its own columns, so that beside leaks it is compared with the stack that had them too. Where rows are
+    kept apart, clones of it are fitted on such folds; one that is fitted already may have seen rows of both sides.
+    """
+    run = checked.given if checked.leaks else checked.honest
+    predicted = compared.predict(run.held_out)
+    are_alike = not checked.leaks and (checked.split_by is None or predicted.origin == "cross-fitted")
+    reasons = checked.warnings if checked.leaks else checked.reasons
+    learned = replace(run.floor, trust=Trust(reasons, checked.honest.floor if checked.leaks else None))
+    return Comparable(learned, run.held_out, predicted, are_alike)
+
+
+def gap_of(compared: Comparable, *, rows_are_new: bool = False) -> FloorGap:
+    """Compare what a model predicts for the tested rows with what the stack does, by the metric of the floor.
+
+    Parameters
+    ----------
+    compared : Comparable
+        What both predict.
     rows_are_new : bool, default=False
         As for `floor_gap`.
 
@@ -223,11 +286,16 @@ def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows
     -------
     FloorGap
     """
+    learned, held_out, predicted, are_alike = compared
     rows_are_new = rows_are_new or predicted.origin == "cross-fitted"
     floor, confidence = learned.metrics[learned.metric], learned.confidence
     values, judged = _judged(held_out, predicted, floor, confidence)
     difference = judged.difference
     found = list(_findings(learned, held_out, predicted, judged, rows_are_new=rows_are_new))
+    if not are_alike:
+        low, high = difference.interval
+        difference = difference._replace(interval=(min(low, 0.0), max(high, 0.0)), p_value=np.nan)
+        found.append(_made_otherwise(learned))
     estimate, interval = floor.estimate, floor.interval
     if difference.is_sure(confidence) and difference.value < 0.0 and rows_are_new:
         estimate, interval = _moved(floor, judged)
@@ -238,6 +306,10 @@ def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows
         by_class = _by_class(predicted, held_out, confidence, difference.value)
         by_pair = _by_pair(predicted, held_out, difference.value)
         _adjust(by_class, by_pair)
+    by_subgroup = _by_subgroup(values, held_out, floor, confidence)
+    if not are_alike:
+        for columns in (by_class, by_pair, by_subgroup):
+            columns.update({name: np.full_like(columns[name], np.nan) for name in _P_VALUES if name in columns})
     tuned = None
     if predicted.values is not None and floor.name in DECIDED[1:]:
         tuned = floor.value(held_out.judge(predicted.values, floor.name, confidence).difference.first)
@@ -256,7 +328,8 @@ def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows
         learned=learned,
         class_columns=by_class,
         pair_columns=by_pair,
-        subgroup_columns=_by_subgroup(values, held_out, floor, confidence),
+        subgroup_columns=by_subgroup,
+        are_alike=are_alike,
     )
 
 
@@ -458,6 +531,18 @@ def _findings(
             f"{counted(n_rows)} rows are of: it cannot be right there.",
             "Fit it on rows of all classes, or leave these rows out.",
         )
+
+
+def _made_otherwise(learned: StackFloor) -> Finding:
+    trust = learned.trust
+    leaks = [reason for reason in trust.reasons if reason.kind == "leak"]
+    if leaks:
+        hint = "Leave these columns out, unless you will know them when you predict, and compare again."
+    else:
+        hint = (
+            f"Pass an unfitted model, or predictions for which rows were kept apart by {trust.reasons[0].columns[0]!r}."
+        )
+    return Finding("BF062", f"{trust.headline[0]} No difference between model and stack is called sure.", hint)
 
 
 def _better_than_stack(floor: MetricFloor, difference: Difference, after: tuple[float, float]) -> Finding:

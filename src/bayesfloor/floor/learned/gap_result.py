@@ -70,6 +70,9 @@ class FloorGap(
         What the stack reached, and the floor that follows from it.
     class_columns, pair_columns, subgroup_columns : dict of str to ndarray
         What `by_class`, `by_pair` and `by_subgroup` show.
+    are_alike : bool
+        Whether neither model nor stack knew what the other did not, as far as can be seen. Otherwise no difference is
+        sure, and there are no p-values.
     """
 
     metric: str
@@ -87,6 +90,7 @@ class FloorGap(
     class_columns: dict[str, Any]
     pair_columns: dict[str, Any]
     subgroup_columns: dict[str, Any]
+    are_alike: bool = True
 
     @property
     def floor(self) -> MetricFloor:
@@ -185,7 +189,7 @@ class FloorGap(
         -------
         str
         """
-        return " ".join(sentences_on(self))
+        return " ".join([*self.learned.trust.headline, *sentences_on(self)])
 
     def _columns(self) -> dict[str, Any]:
         """Return the model, what was reached, the floor, and the gaps between them, a row each."""
@@ -345,6 +349,9 @@ def sentences_on(gap: FloorGap) -> list[str]:
             f"{words.attains(gap.reached)} and the {words.limit} is {known}: it has probably been trained on them.",
             f"How far it is from the {words.limit} on new rows cannot be told.",
         ]
+    if not gap.are_alike:
+        of_stack = f"{attains}, and a stack of learners {words.attains(gap.reached)}"
+        return [f"{of_stack}. They were not made alike, so that nothing is called sure."]
     low, high = gap.sure_gap_interval
     if gap.is_sure and gap.sure_gap > 0.0:
         return [_surely_more(gap, words, attains, level), *_of_thresholds(gap, words)]

@@ -11,7 +11,7 @@ groups, time and weights, copies of rows, classes that are rare in the sample or
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,24 @@ MOST_SAMPLED, FEWEST_OF_CLASS = 0.25, 30
 AT_ONCE = 2**15
 
 
+class Given(NamedTuple):
+    """What a caller passed.
+
+    Attributes
+    ----------
+    problem : Problem
+        What models are trained on: in memory, or with its rows on disk.
+    table : Table or None
+        As from `problem_and_table`.
+    sample : Problem
+        Rows in memory, in the order of the table: those of `problem`, or a sample where these are on disk.
+    """
+
+    problem: Problem
+    table: Table | None
+    sample: Problem
+
+
 def problem_of_any_size(
     X: Any,
     y: Any,
@@ -49,7 +67,7 @@ def problem_of_any_size(
     seed: int,
     n_jobs: int | None,
     progress: Progress,
-) -> tuple[Problem, Table | None]:
+) -> Given:
     """Check what a caller passes, and put the rows of a large table on disk.
 
     Parameters
@@ -65,16 +83,15 @@ def problem_of_any_size(
 
     Returns
     -------
-    problem : Problem
-    table : Table or None
-        As from `problem_and_table`; None where rows are on disk.
+    Given
     """
     is_plain = prepare == "auto" if isinstance(prepare, str) else False
     if is_plain and all(value is None for value in beside.values()) and _are_usual(choices):
         stored = problem_on_disk(X, y, task=task, seed=seed, n_jobs=n_jobs, progress=progress)
         if stored is not None:
-            return stored, None
-    return problem_and_table(X, y, task=task, prepare=prepare, seed=seed, **beside)
+            return stored
+    problem, table = problem_and_table(X, y, task=task, prepare=prepare, seed=seed, **beside)
+    return Given(problem, table, problem)
 
 
 def _are_usual(choices: Mapping[str, Any]) -> bool:
@@ -91,7 +108,7 @@ def _are_usual(choices: Mapping[str, Any]) -> bool:
 
 def problem_on_disk(
     X: Any, y: Any, *, task: str, seed: int, n_jobs: int | None, progress: Progress = False
-) -> Problem | None:
+) -> Given | None:
     """Put the rows of a table on disk, where there are many and nothing speaks against it.
 
     Parameters
@@ -109,7 +126,7 @@ def problem_on_disk(
 
     Returns
     -------
-    Problem or None
+    Given or None
         None where the rows are few or in memory, or need all to be looked at together.
     """
     source = source_of(X) if isinstance(y, str) else None
@@ -129,7 +146,10 @@ def problem_on_disk(
     copies = distinct_rows(sample, seed)
     if is_few or copies.are_left_out or copies.problem.groups is not None or len(copies.rows) < len(sample.X):
         return None
-    return supervise(lambda pool: _stored(source, sampled, sample, table, seed, pool), check_n_jobs(n_jobs), progress)
+    problem = supervise(
+        lambda pool: _stored(source, sampled, sample, table, seed, pool), check_n_jobs(n_jobs), progress
+    )
+    return Given(problem, table, replace(sample, n_drawn_from=problem.n_samples))
 
 
 def _is_a_class_rare(sampled: Sampled, sample: Problem) -> bool:

@@ -1,8 +1,8 @@
 """What `learned_floor` returns."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from scipy.optimize import isotonic_regression
 from bayesfloor.data.metrics import OfLoss
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.floor.learned.suspicious import SuspiciousRows
+from bayesfloor.floor.learned.trust.found import Trust
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
@@ -420,6 +421,7 @@ class StackFloor(
     PlottedResult,
     says="estimate:metric reached n_samples",
     rows="residual_z n_samples n_rows seconds",
+    omits="honest",
     display="LearnedFloorDisplay",
 ):
     """The best value that any model can attain, as the limit of what a stack of learners learns.
@@ -446,6 +448,8 @@ class StackFloor(
         What a reader should know.
     seconds : float
         Time taken.
+    trust : Trust
+        What speaks against the figures: columns that give the target away, rows that belong together, an order in time.
     """
 
     metric: str
@@ -457,6 +461,22 @@ class StackFloor(
     suspicious: SuspiciousRows
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    trust: Trust = field(default_factory=Trust)
+
+    def __repr__(self) -> str:
+        if self.trust.honest is None:
+            return super().__repr__()
+        said = " ".join(self.trust.headline)
+        return f"{type(self).__name__}({said} As asked for: {super().__repr__().partition('(')[2]}"
+
+    @property
+    def honest(self) -> Self:
+        """The figures that hold for rows to come, as far as that can be seen; these, where nothing speaks against them.
+
+        Without columns that give the target away, with rows kept apart that belong together, and in an order of time.
+        """
+        honest: Self = self if self.trust.honest is None else self.trust.honest
+        return honest
 
     @property
     def estimate(self) -> float:
@@ -497,12 +517,17 @@ class StackFloor(
         return self.metrics[self.metric]
 
     def sentence(self) -> str:
-        """Say what was measured of the first metric, and what is extrapolated.
+        """Say what speaks against the figures, what was measured of the first metric, and what is extrapolated.
 
         Returns
         -------
         str
         """
+        as_asked = ["As asked for:"] if self.trust.honest is not None else []
+        return " ".join([*self.trust.headline, *as_asked, self._answer()])
+
+    def _answer(self) -> str:
+        """Say what was measured of the first metric, and what is extrapolated."""
         return self._first.sentence()
 
     def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
@@ -564,6 +589,8 @@ class LearnedFloor(
         What a reader should know.
     seconds : float
         Time taken.
+    trust : Trust
+        What speaks against the figures: columns that give the target away, rows that belong together, an order in time.
     tree_bounds : (float, float)
         Henze-Penrose bounds from spanning trees in the space of the learned posterior.
     classes : ndarray of shape (n_classes,)

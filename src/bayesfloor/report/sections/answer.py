@@ -117,7 +117,7 @@ class Answer(Section[Any]):
         about = " ".join(f"{term}: {text}." for term, text in about_of(summary))
         blocks: list[Block] = [
             Paragraph(about),
-            Paragraph(f"Trust: {verdict['trust']}. {verdict['trust_sentence']}"),
+            Paragraph(f"{_said_of_trust(verdict)} {verdict['untested']}"),
             Paragraph(" ".join(_without_reasons(summary)), "bold"),
         ]
         if goal is not None:
@@ -137,6 +137,11 @@ class Answer(Section[Any]):
             "sentences": _without_reasons(summary),
             "scale": both_widths(floor_scale, summary["floor"]),
         }
+
+
+def _said_of_trust(verdict: Summary) -> str:
+    sentence = verdict["trust_sentence"]
+    return sentence if verdict["trust"] == "nothing found" else f"Trust: {verdict['trust']}. {sentence}"
 
 
 def about_of(summary: Summary) -> list[tuple[str, str]]:

@@ -49,8 +49,9 @@ class Data(Section[Any]):
             "n_columns": len(source.columns),
             "columns_note": _note_on_columns(figures.columns, len(source.columns), is_number=is_number),
         }
-        if figures.checks.apart is not None:
-            data["columns_note"] += f" This is for rows at random, not kept apart by '{figures.checks.apart.column}'."
+        checked = figures.checked
+        if checked is not None and checked.split_by is not None:
+            data["columns_note"] += f" This is for rows at random, not kept apart by '{checked.split_by.column}'."
         if is_number:
             data["numbers"] = _numbers(source.problem.y, figures.learned.y_summary.kind)
         else:

@@ -27,11 +27,14 @@ from bayesfloor.floor.learned.regression.summary import (
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.learned.row_plan import Planned
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
+from bayesfloor.floor.learned.trust.checks import checked_floor
+from bayesfloor.floor.learned.trust.source import source_from
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.checks import (
     check_confidence,
     check_random_state_seed,
+    is_int,
 )
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
@@ -57,6 +60,7 @@ def regression_floor(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    checks: bool = True,
     return_model: bool = False,
 ) -> Any:
     """Estimate how much of a number any model can predict: the noise variance, and the ceiling of R².
@@ -114,6 +118,10 @@ def regression_floor(
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Train the learners on the workers of this cluster, with the same result. None trains them here.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time, where nobody said
+        so. Where they make the figures too good, `honest` of the result has those that hold, and a `TrustWarning`
+        says so.
     return_model : bool, default=False
         Return the stack as well, its members trained on all rows; not with `time`.
 
@@ -123,6 +131,11 @@ def regression_floor(
         The ceiling of R² and its interval; the noise; what the stack reaches; the curve.
     model : StackedRegressor
         The model of this very run, fitted; only with `return_model`.
+
+    Warns
+    -----
+    TrustWarning
+        Where the figures are too good for rows to come.
 
     See Also
     --------
@@ -144,7 +157,7 @@ def regression_floor(
     True
     """
     random_state = check_random_state_seed(random_state)  # one for the rows, for the run and for the model
-    problem, table = problem_of_any_size(
+    given = problem_of_any_size(
         X,
         y,
         task="regression",
@@ -156,7 +169,7 @@ def regression_floor(
         progress=progress,
     )
     if return_model:
-        check_may_return(problem)
+        check_may_return(given.problem)
     settings: dict[str, Any] = {
         "confidence": confidence,
         "max_rows": max_rows,
@@ -164,11 +177,23 @@ def regression_floor(
         "effort": effort,
         "n_jobs": n_jobs,
         "random_state": random_state,
-        "progress": progress,
         "client": client,
     }
-    floor, held_out = regression_floor_of(problem, metric=metric, cv=cv, **settings)
-    return (floor, estimator_of_run(X, y, table, floor, held_out, **settings)) if return_model else floor
+    found = checked_floor(
+        source_from(given.sample, given.table, y),
+        given.problem,
+        lambda problem, progress: regression_floor_of(problem, metric=metric, cv=cv, **settings, progress=progress),
+        checks=checks,
+        may_split=is_int(cv),
+        n_jobs=n_jobs,
+        seed=random_state,
+        progress=progress,
+    )
+    found.warn()
+    if not return_model:
+        return found.floor
+    run = found.floor, found.given.held_out
+    return found.floor, estimator_of_run(X, y, given.table, *run, **settings, progress=progress)
 
 
 def regression_floor_of(

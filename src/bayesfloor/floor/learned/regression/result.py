@@ -89,7 +89,7 @@ class NoiseProfile(
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RegressionFloor(StackFloor, omits="predicted"):
+class RegressionFloor(StackFloor, omits="predicted honest"):
     """How much of a number can be predicted at all.
 
     `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
@@ -114,6 +114,8 @@ class RegressionFloor(StackFloor, omits="predicted"):
         What a reader should know.
     seconds : float
         Time taken.
+    trust : Trust
+        What speaks against the figures: columns that give the target away, rows that belong together, an order in time.
     noise_variance : float
         σ² = E Var(y | x), in the unit of y squared.
     noise_variance_interval : (float, float)
@@ -136,13 +138,8 @@ class RegressionFloor(StackFloor, omits="predicted"):
     n_features: int
     feature_names: tuple[str, ...] | None = None
 
-    def sentence(self) -> str:
-        """Say how much can be explained, and how much is.
-
-        Returns
-        -------
-        str
-        """
+    def _answer(self) -> str:
+        """Say how much can be explained, and how much is."""
         r2 = self.metrics["r2"]
         if r2.interval[1] == 1.0:
             limit = f"Nothing in these rows rules out a perfect prediction (range {percent_range(*r2.interval)})"

@@ -58,6 +58,7 @@ def without_columns(source: Source, problem: Problem, names: Collection[str]) ->
         by=problem.by,
         y=problem.y,
         sample_weight=problem.sample_weight,
+        n_drawn_from=problem.n_drawn_from,
     )
 
 

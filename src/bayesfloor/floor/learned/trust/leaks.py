@@ -22,7 +22,6 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import stratified_rows
-from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.learned.trust.fewer_columns import column_of
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
 from bayesfloor.floor.learned.trust.source import Source
@@ -49,8 +48,6 @@ _MOST_PAIRED = 60
 _EXACT_VALUES, _EXACT_ROWS, _EXACT_LEFT = 50, 20, 25.0
 #: Share of all columns that may be leaks, beyond the first three: where most columns tell all, the problem is easy.
 _MOST_LEAKS, _ANY_LEAKS = 0.5, 3
-#: How much more of what needs no features must be left without the columns, and at least which share of it.
-_TIMES_WORSE, _LEFT_WITHOUT = 1.25, 0.05
 
 
 @dataclass(frozen=True)
@@ -155,13 +152,6 @@ def columns_as_given(source: Source) -> Iterator[tuple[str, Floats]]:
         if len(own) == 1 or (own and tabular.names[own[0]] == f"{name}: time"):
             spread, center = source.scales.get(name, (1.0, 0.0)) if is_scaled else (1.0, 0.0)
             yield name, tabular.values[:, own[0]] * spread + center
-
-
-def is_worse_without(metric: MetricFloor, without: MetricFloor) -> bool:
-    """Tell whether models are far from what they reach with all columns where some are left out."""
-    scale = abs(metric.baseline - metric.perfect)
-    left, left_without = (abs(each.reached - each.perfect) for each in (metric, without))
-    return left_without > _TIMES_WORSE * left and left_without > _LEFT_WITHOUT * scale
 
 
 class _Target:

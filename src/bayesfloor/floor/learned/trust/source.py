@@ -12,8 +12,11 @@ from bayesfloor.data.numbers import bins_of_numbers
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import Keys, keys_of_hashes
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tables.arguments import problem_and_table
+from bayesfloor.tables.column_evidence import profile_columns
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable
+from bayesfloor.tables.profiles import possible_groups
 from bayesfloor.tables.treatments import NumberFeature
 
 #: What a report on arrays is called where nobody says.
@@ -101,7 +104,11 @@ def source_of(
 
     With the task "auto", the values of the labels decide whether they are classes or numbers.
     """
-    problem, table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
+    return source_from(*problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by), y, title)
+
+
+def source_from(problem: Problem, table: Table | None, y: Any = None, title: str | None = None) -> Source:
+    """Name the rows and columns of a problem that was made of arrays, or of a table."""
     return _of_arrays(y, title, problem) if table is None else _of_table(table, title, problem)
 
 
@@ -118,7 +125,7 @@ def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
         values=table.values_of,
         n_samples=table.n_samples,
         notes=table.notes,
-        possible_groups=table.row_info.possible_groups,
+        possible_groups=table.row_info.possible_groups if table.columns else _possible_groups(problem),
         scales={each.name: (each.spread, each.center) for each in columns if isinstance(each, NumberFeature)},
         is_table=bool(table.columns),
         cautions=table.cautions,
@@ -128,7 +135,6 @@ def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
 
 def _of_arrays(y: Any, title: str | None, problem: Problem) -> Source:
     n, n_features = problem.X.shape
-    names = range(n_features) if problem.feature_names is None else problem.feature_names
     label_name = getattr(y, "name", None)
     return Source(
         problem=problem,
@@ -136,8 +142,25 @@ def _of_arrays(y: Any, title: str | None, problem: Problem) -> Source:
         target="y" if label_name is None else str(label_name),
         rows=np.arange(n),
         row_word="row",
-        columns=tuple(f"x{name}" if problem.feature_names is None else str(name) for name in names),
+        columns=_names_of(problem),
         feature_groups=tuple((column,) for column in range(n_features)),
         values=lambda row: [f"{value:.6g}" for value in problem.X[row]],
         n_samples=n,
+        possible_groups=_possible_groups(problem),
     )
+
+
+def _possible_groups(problem: Problem) -> dict[str, Ints]:
+    """Return the columns of points that may tell which rows belong together, as `possible_groups` has it for tables."""
+    if problem.groups is not None:
+        return {}
+    named = zip(_names_of(problem), problem.X.T, strict=True)
+    columns: list[Column] = [NumberColumn(name, np.ascontiguousarray(values)) for name, values in named]
+    raw = RawTable("X", columns, len(problem.X), np.arange(len(problem.X)))
+    return possible_groups(profile_columns(raw.columns, raw, {}), raw.n_rows)
+
+
+def _names_of(problem: Problem) -> tuple[str, ...]:
+    if problem.feature_names is None:
+        return tuple(f"x{column}" for column in range(problem.X.shape[1]))
+    return tuple(map(str, problem.feature_names))
