@@ -23,6 +23,7 @@ DEFAULTS = {
     "sample_weight": None,
     "groups": None,
     "metric": "error",
+    "checks": True,
     "costs": None,
     "positive": None,
     "time": None,

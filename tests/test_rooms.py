@@ -19,6 +19,7 @@ PACKAGE = Path(bayesfloor.__file__).parent
 # Each room, and the rooms it may import from.
 GROUND = {"runtime", "data", "tables", "display"}
 BELOW = {
+    "exceptions": set(),
     "runtime": set(),
     "display": {"runtime"},
     "data": {"runtime"},
@@ -26,13 +27,13 @@ BELOW = {
     "tree": GROUND,
     "learn": {"runtime", "data", "tree"},
     "forest": {"runtime", "data", "tables"},
-    "floor": {*GROUND, "tree", "learn", "forest"},
+    "floor": {"exceptions", *GROUND, "tree", "learn", "forest"},
     "classify": {*GROUND, "learn", "forest", "floor", "tree"},
-    "choose": {*GROUND, "learn", "forest", "floor", "tree"},
+    "choose": {"exceptions", *GROUND, "learn", "forest", "floor", "tree"},
     "report": {*GROUND, "learn", "forest", "floor", "tree", "classify", "choose"},
     "integrations": {*GROUND, "learn", "forest", "floor", "tree", "classify", "choose", "report"},
     # the command line stands on the package's public names, as users do
-    "cli": {"", "results", *GROUND, "learn", "forest", "floor", "tree", "classify", "choose", "report"},
+    "cli": {"", "exceptions", "results", *GROUND, "learn", "forest", "floor", "tree", "classify", "choose", "report"},
     "results": {*GROUND, "forest", "floor", "tree", "classify", "choose", "report"},
     "__main__": {"cli"},
 }

@@ -26,7 +26,7 @@ import bayesfloor
 from bayesfloor import read_table
 from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.floor.learned.gap import gap_of
+from bayesfloor.floor.learned.gap import Comparable, gap_of
 from bayesfloor.floor.learned.gap_result import p_text, share_text
 from bayesfloor.floor.learned.model_predictions import Predicted
 from bayesfloor.results import FloorGap
@@ -71,7 +71,7 @@ def with_floor(learned, low, estimate, reached, high):
 
 def test_figures_are_counts_of_rows(judged):
     learned, held_out = judged
-    found = gap_of(learned, held_out, predicted(held_out, 20, 4))
+    found = gap_of(Comparable(learned, held_out, predicted(held_out, 20, 4)))
     n_stack = round(300 * learned.reached)
     assert found.reached == learned.reached
     assert found.value == pytest.approx((n_stack + 16) / 300)
@@ -93,7 +93,7 @@ def test_figures_are_counts_of_rows(judged):
 def test_classes_and_pairs_sum_up(judged):
     learned, held_out = judged
     model = predicted(held_out, 25, 3)
-    found = gap_of(learned, held_out, model)
+    found = gap_of(Comparable(learned, held_out, model))
     classes, pairs = found.by_class(), found.by_pair()
     codes = held_out.counted.codes
     assert pairs["gap"].sum() == pytest.approx(found.sure_gap)
@@ -149,7 +149,7 @@ def test_rows_of_a_group_count_together():
     clusters = held_out.learned.plan.clusters
     worse = np.isin(clusters, rng.choice(30, 4, replace=False)) & (held_out.stack[0] == held_out.counted.codes)
     named = np.where(worse, (held_out.counted.codes + 1) % 3, held_out.stack[0])
-    found = gap_of(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted"))
+    found = gap_of(Comparable(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted")))
     assert base.reached == found.reached
     assert worse.sum() > 20
     assert found.p_value == pytest.approx(2 * 0.5**4)  # four groups of one sign
@@ -187,18 +187,20 @@ def test_a_better_model_moves_the_floor_only_where_rows_are_new(judged, origin):
     learned, held_out = judged
     learned = with_floor(learned, 0.06, 0.09, learned.reached, 0.3)
     model = predicted(held_out, 0, 12, origin)
-    found = gap_of(learned, held_out, model)
+    found = gap_of(Comparable(learned, held_out, model))
     assert found.is_sure
     assert found.findings == ()
     assert (found.estimate, found.interval) == (0.09, (0.06, 0.3))
     assert "If the model has not seen these rows, the floor is at most" in found.sentence()
-    new = gap_of(learned, held_out, model, rows_are_new=True)
+    new = gap_of(Comparable(learned, held_out, model), rows_are_new=True)
     assert [finding.code for finding in new.findings] == ["BF061"]
     assert "If the model" not in new.sentence()
-    chance = gap_of(learned, held_out, predicted(held_out, 3, 2, origin))
+    chance = gap_of(Comparable(learned, held_out, predicted(held_out, 3, 2, origin)))
     assert chance.sentence().endswith(", if the model has not seen these rows.")
     # the error is far below what was reached, though not below a floor of which little is known
-    low = gap_of(with_floor(learned, 0.0, 0.001, learned.reached, 0.3), held_out, predicted(held_out, 0, 40, origin))
+    low = gap_of(
+        Comparable(with_floor(learned, 0.0, 0.001, learned.reached, 0.3), held_out, predicted(held_out, 0, 40, origin))
+    )
     assert [finding.code for finding in low.findings] == ["BF058"]
 
 
@@ -206,7 +208,7 @@ def test_a_better_model_moves_the_floor(judged):
     learned, held_out = judged
     model = predicted(held_out, 0, 12)
     error = round(300 * learned.reached - 12) / 300
-    found = gap_of(with_floor(learned, 0.06, 0.09, learned.reached, 0.3), held_out, model)
+    found = gap_of(Comparable(with_floor(learned, 0.06, 0.09, learned.reached, 0.3), held_out, model))
     assert found.is_sure
     assert found.sure_gap == pytest.approx(-12 / 300)
     assert [finding.code for finding in found.findings] == ["BF061"]
@@ -217,7 +219,9 @@ def test_a_better_model_moves_the_floor(judged):
     assert "surely less than" in found.sentence()
     assert "Measured: a model did this on rows that it had not seen, so the floor is at most" in found.sentence()
     assert "perhaps, down to the floor" in found.sentence()
-    low = gap_of(with_floor(learned, 0.099, 0.1, learned.reached, 0.3), held_out, predicted(held_out, 0, 30))
+    low = gap_of(
+        Comparable(with_floor(learned, 0.099, 0.1, learned.reached, 0.3), held_out, predicted(held_out, 0, 30))
+    )
     assert low.interval[0] == 0.0 < low.estimate < 0.099
     assert "how much lower it is cannot be told" in low.sentence()
 
@@ -260,7 +264,7 @@ def test_sentences(judged, counts, floor, said, unsaid):
     learned, held_out = judged
     low, estimate = floor
     learned = with_floor(learned, low, learned.reached if estimate is None else estimate, learned.reached, 0.25)
-    sentence = gap_of(learned, held_out, predicted(held_out, *counts)).sentence()
+    sentence = gap_of(Comparable(learned, held_out, predicted(held_out, *counts))).sentence()
     assert sentence.startswith("Your model errs on ")
     assert sentence.endswith(".")
     for text in said:
@@ -273,15 +277,15 @@ def test_a_stack_without_errors(judged):
     learned, held_out = judged
     held_out = replace(held_out, reached_by={"error": np.eye(3)[held_out.counted.codes][np.newaxis]})
     learned = with_floor(learned, 0.0, 0.0, 0.0, 0.02)
-    sentence = gap_of(learned, held_out, predicted(held_out, 10)).sentence()
+    sentence = gap_of(Comparable(learned, held_out, predicted(held_out, 10))).sentence()
     assert sentence.startswith("Your model errs on 3.3%; all of it can surely be won (95% interval ")
     assert "a stack of learners makes no error on the same rows" in sentence
-    same = gap_of(learned, held_out, predicted(held_out, 0))
+    same = gap_of(Comparable(learned, held_out, predicted(held_out, 0)))
     expected = "Your model makes no error, on the same rows as a stack of learners: nothing can surely be won; it is at"
     assert same.sentence().startswith(expected)
     assert np.isnan(same.by_class()["share_of_gap"]).all()
     assert all(row["share_of_gap"] is None for row in same.to_dict()["by_class"])
-    few = gap_of(learned, held_out, predicted(held_out, 3)).sentence()
+    few = gap_of(Comparable(learned, held_out, predicted(held_out, 3))).sentence()
     assert "Your model errs on 1.0%, and a stack of learners on none of the same rows." in few
 
 
@@ -289,13 +293,15 @@ def test_the_pair_that_makes_up_most_is_named(judged):
     learned, held_out = judged
     codes, named = held_out.counted.codes, held_out.stack[0].copy()
     named[np.flatnonzero((codes == 0) & (named == 0))[:24]] = 2
-    found = gap_of(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted"))
+    found = gap_of(Comparable(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted")))
     assert found.sentence().endswith("; all of the 8.0 points is 0 against 2.")
     named[np.flatnonzero((codes == 1) & (named == 1))[:24]] = 2
-    found = gap_of(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted"))
+    found = gap_of(Comparable(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted")))
     assert found.sentence().endswith("; half of the 16.0 points is 0 against 2.")
     names = gap_of(
-        replace(learned, classes=np.array(["a", "b {x}", "c"])), held_out, Predicted(named, ("a", "b {x}", "c"), "")
+        Comparable(
+            replace(learned, classes=np.array(["a", "b {x}", "c"])), held_out, Predicted(named, ("a", "b {x}", "c"), "")
+        )
     )
     assert names.sentence().endswith("; half of the 16.0 points is a against c.")
 
@@ -305,7 +311,7 @@ def test_of_two_classes_the_class_is_named():
     learned, held_out = learned_floor_of(check_problem(X[Y < 2], two), learners=[GaussianNB()])
     codes, named = held_out.counted.codes, held_out.stack[0].copy()
     named[np.flatnonzero((codes == 1) & (named == 1))[:20]] = 0
-    found = gap_of(learned, held_out, Predicted(named, (0, 1), "cross-fitted"))
+    found = gap_of(Comparable(learned, held_out, Predicted(named, (0, 1), "cross-fitted")))
     assert found.sentence().endswith("; all of the 10.0 points is at rows of 1.")
     assert found.plot().places == "true class"
 
@@ -478,7 +484,7 @@ def test_columns_of_probabilities_are_known_by_name():
 
 def test_the_record(judged):
     learned, held_out = judged
-    found = gap_of(learned, held_out, predicted(held_out, 20))
+    found = gap_of(Comparable(learned, held_out, predicted(held_out, 20)))
     assert isinstance(found, FloorGap)
     assert repr(found).count("\n") == 0
     assert repr(found).startswith("FloorGap(error 0.")

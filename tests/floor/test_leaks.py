@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesfloor.floor.learned.trust.leaks import Leaks, find_leaks, is_worse_without
+from bayesfloor.floor.learned.trust.checks import is_worse_without
+from bayesfloor.floor.learned.trust.leaks import Leaks, find_leaks
 from bayesfloor.floor.learned.trust.single_columns import explained_by_columns, floors_of_columns
 from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options

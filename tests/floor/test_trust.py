@@ -68,22 +68,27 @@ def checked(frame, metric, reached, findings=()):
         own = replace(own, curve=replace(metric.curve, value=flat, fitted=flat, limit=value))
         return SimpleNamespace(metric="r2", metrics={"r2": own}, findings=findings), len(seen)
 
-    return learn_with_checks(source, OPTIONS, explained_by_columns(source, OPTIONS), train), seen
+    columns = explained_by_columns(source, OPTIONS)
+    return learn_with_checks(source, source.problem, OPTIONS, columns, train), seen
+
+
+def reached_by(trained):
+    return trained.floor.metrics["r2"].reached
 
 
 def test_rows_of_one_patient_are_kept_apart_where_that_matters(metric):
     found, (first, second) = checked(grouped(), metric, lambda problem: 0.9 if problem.groups is None else 0.1)
-    assert (found.checks.apart.kind, found.checks.apart.column) == ("groups", "patient_id")
-    assert (found.checks.mixed.reached, found.learned.metrics["r2"].reached, found.more) == (0.9, 0.1, 2)
+    assert (found.split_by.kind, found.split_by.column) == ("groups", "patient_id")
+    assert (reached_by(found.given), reached_by(found.honest), found.honest.held_out) == (0.9, 0.1, 2)
     assert first.groups is None
     assert len(np.unique(second.groups)) == 30
-    assert found.problem is second
+    assert found.honest.problem is second
     assert second.X.shape[1] == 3  # who it is, is no feature of a new one
 
 
 def test_later_rows_are_predicted_from_earlier_ones_where_that_matters(metric):
     found, (first, second) = checked(dated(), metric, lambda problem: 0.9 if problem.time is None else 0.1)
-    assert (found.checks.apart.kind, found.checks.apart.column) == ("time", "day")
+    assert (found.split_by.kind, found.split_by.column) == ("time", "day")
     assert (np.diff(second.time) > 0).all()
     gone = set(map(str, first.feature_names)) - set(map(str, second.feature_names))
     assert gone == {"day: time"}  # months come again
@@ -93,25 +98,29 @@ def test_later_rows_are_predicted_from_earlier_ones_where_that_matters(metric):
 def test_figures_stay_where_it_does_not_matter(metric):
     found, seen = checked(grouped(), metric, lambda problem: 0.6 if problem.groups is None else 0.59)
     assert len(seen) == 2
-    assert found.checks.unsure is None
-    assert found.checks.apart is found.checks.mixed is None
-    assert found.problem is seen[0]
-    assert [each.code for each in found.checks.dependence] == ["BF034"]
+    assert found.split_by is None
+    assert found.are_alike
+    assert found.honest.problem is seen[0]
+    assert [each.code for each in found.dependence] == ["BF034"]
+    assert [(each.kind, each.in_headline) for each in found.reasons] == [("groups", False)]
 
 
 def test_both_figures_are_told_where_the_difference_may_be_chance(metric):
     found, seen = checked(grouped(), metric, lambda problem: 0.6 if problem.groups is None else 0.55)
-    assert found.checks.apart is None
-    assert found.checks.unsure.reached == 0.55
-    assert found.problem is seen[0]
+    assert found.split_by is None
+    assert found.honest.problem is seen[0]
+    (reason,) = found.reasons
+    assert (reason.kind, reason.columns, reason.value, reason.in_headline) == ("groups", ("patient_id",), 0.55, True)
+    assert "may be chance" in reason.sentence
 
 
 def test_near_copies_are_named_by_their_column(metric):
     copied = [SimpleNamespace(code="BF038")]
     found, seen = checked(grouped(), metric, lambda problem: 0.2, copied)
-    assert found.checks.apart.column == "patient_id"
-    assert found.checks.mixed is None
-    assert found.problem is seen[1]
+    assert found.split_by.column == "patient_id"
+    assert found.reasons[0].value is None
+    assert "nearly copies" in found.reasons[0].sentence
+    assert found.honest.problem is seen[1]
 
 
 def test_a_leak_is_left_out_of_what_else_is_checked(metric):
@@ -122,10 +131,14 @@ def test_a_leak_is_left_out_of_what_else_is_checked(metric):
         metric,
         lambda problem: 0.99 if "copy" in problem.feature_names else 0.8 if problem.groups is None else 0.2,
     )
-    assert found.checks.leaks.columns == ("copy",)
+    assert found.leaks.columns == ("copy",)
     assert [problem.X.shape[1] for problem in seen] == [4, 3, 3]
-    assert (found.learned.metrics["r2"].reached, found.checks.without_leaks.reached) == (0.99, 0.2)
-    assert found.checks.mixed.reached == 0.8
+    assert (reached_by(found.given), reached_by(found.honest)) == (0.99, 0.2)
+    assert found.without_leaks is seen[1]
+    ours, theirs = found.reasons[0].sentence, found.warnings[0].sentence
+    assert ours.startswith("'copy' gives the answer away: with it a model explains 99.0% of the variance.")
+    assert ours.endswith("These figures are without it and for a new 'patient_id'.")
+    assert "Without it and for a new 'patient_id' a model explains 20.0% of the variance, and the ceiling" in theirs
     assert expected == [2, 1, 0]  # so that one bar can serve all
 
 
@@ -143,7 +156,7 @@ def test_the_time_is_left_out_beside_a_leak(metric):
     assert "day: time" in seen[1].feature_names
     assert "day: time" not in seen[2].feature_names
     assert len(seen[2].feature_names) == len(seen[1].feature_names) - 1
-    assert found.checks.without_leaks.reached == 0.2
+    assert reached_by(found.honest) == 0.2
 
 
 def test_a_clean_table_is_trained_on_once(metric):
@@ -153,8 +166,8 @@ def test_a_clean_table_is_trained_on_once(metric):
     frame["y"] = frame["a"] + rng.standard_normal(150)
     found, seen = checked(frame, metric, lambda problem: 0.5)
     assert len(seen) == 1
-    assert not found.checks.leaks
-    assert found.checks.dependence == ()
+    assert not found.leaks
+    assert found.dependence == found.reasons == ()
 
 
 def test_which_columns_may_be_a_time():

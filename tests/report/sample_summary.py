@@ -154,8 +154,10 @@ def digits() -> Summary:
         "worth": "That 1.7% can be reached is shown on rows that no model was trained on. How much lower the error can "
         "go is extrapolated from the learning curve, as far as that goes.",
         "verdict": {
-            "trust": "yes",
-            "trust_sentence": "No leaks, no rows that belong together and no order in time were found.",
+            "trust": "nothing found",
+            "trust_sentence": "Nothing suspicious was found.",
+            "untested": "Not testable: columns that were filled in after the outcome.",
+            "telling": ["a"],
             "reasons": [],
             "limit": {
                 "metric": "error",
@@ -165,6 +167,7 @@ def digits() -> Summary:
                 "low": 0.0041,
                 "high": 0.0186,
                 "more_rows": "helps",
+                "as_asked": None,
             },
             "steps": [
                 {
@@ -326,6 +329,8 @@ def bare() -> Summary:
         "verdict": {
             "trust": "not checked",
             "trust_sentence": "Not checked: no model was trained.",
+            "untested": "Not testable: columns that were filled in after the outcome.",
+            "telling": [],
             "reasons": [],
             "limit": None,
             "steps": [],

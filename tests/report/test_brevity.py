@@ -55,7 +55,8 @@ def test_two_classes_have_no_tables_of_classes_and_no_tree_of_two_leaves(two_cla
 
 def test_the_first_screen_says_what_is_predicted_from_what_by_which_metric(two_classes):
     start = ["Predicted", "class (benign 62.7%, malignant 37.3%)", "From", "569 rows, 30 columns, breast_cancer"]
-    start += ["Judged by", "error, the share of rows predicted wrongly", f"Trust: {two_classes.verdict.trust}"]
+    start += ["Judged by", "error, the share of rows predicted wrongly", "Nothing suspicious was found."]
+    start += ["Not testable: columns that were filled in after the outcome", "The most telling columns: '"]
     page = two_classes.to_html()
     first = Outline(page[page.index('<section id="answer"') : page.index("</section>")]).words()
     for text in (first, " ".join(two_classes.to_text().split()), two_classes.to_markdown().replace("\\", "")):
@@ -109,7 +110,7 @@ def test_a_leak_is_not_told_twice():
     summary["findings"] = [finding("BF009")]
     assert sorted_findings(summary).shown
     leak = {"kind": "leak", "columns": ["x"], "sentence": "'x' gives it away.", "value": 0.4, "in_headline": True}
-    summary["verdict"] |= {"trust": "no", "reasons": [leak]}
+    summary["verdict"] |= {"trust": "leak", "reasons": [leak]}
     assert not sorted_findings(summary).shown
     bare = sample_summary.without_models() | {"findings": [finding("BF038")]}
     assert sorted_findings(bare).shown  # nothing was checked there, and nothing said

@@ -11,7 +11,7 @@ import pytest
 
 from bayesfloor import difficulty_report, read_table, regression_floor
 from bayesfloor.floor.learned.regression.result import NoiseProfile
-from bayesfloor.floor.learned.trust.checks import TrustChecks
+from bayesfloor.floor.learned.trust.checks import Checked, Trained
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explained_by_columns
 from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
@@ -218,7 +218,8 @@ def test_groups_time_and_how_to_compute_go_to_the_models(houses, asked):
 def figures(floor):
     nothing = np.empty(0)
     columns = ColumnFloors(nothing, nothing, np.empty((0, 2)), 0, False)
-    return NumberFigures(floor, columns, TrustChecks(), None, None, {})
+    trained = Trained(floor, None, None)
+    return NumberFigures(Checked(trained, trained), columns, None, None, (), {})
 
 
 def told_of(floor):

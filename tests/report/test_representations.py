@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 from bayesfloor import compare_features, difficulty_report
 from bayesfloor.floor.learned.dependence import Dependence
-from bayesfloor.floor.learned.trust.checks import TrustChecks
-from bayesfloor.floor.learned.trust.leaks import Leaks
+from bayesfloor.floor.learned.trust.checks import keep_apart
+from bayesfloor.floor.learned.trust.fewer_columns import without_columns
 from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.report.representations import ALL_COLUMNS, check_compare, compare_in_report
 
@@ -105,14 +105,13 @@ def test_rows_that_were_kept_apart_stay_apart(monkeypatch):
         "bayesfloor.choose.comparing.compare.compare_features",
         lambda features, y, **how: asked.update(features=features, y=y, **how),
     )
-    apart = Dependence("BF036", "", "", "groups", "patient_id")
-    compare_in_report(check_compare(GROUPS, source), source, TrustChecks(apart=apart))
+    apart = keep_apart(source, Dependence("BF036", "", "", "groups", "patient_id"), ())
+    compare_in_report(check_compare(GROUPS, source), source, apart)
     groups = asked["groups"]
     assert len(np.unique(groups)) == 40
     assert all(len(np.unique(groups[4 * place : 4 * place + 4])) == 1 for place in range(40))
     assert "patient_id" not in map(str, asked["features"][ALL_COLUMNS].feature_names)
-    leaks = Leaks(alone=("first",))
-    compare_in_report(check_compare(GROUPS, source), source, TrustChecks(leaks=leaks))
+    compare_in_report(check_compare(GROUPS, source), source, without_columns(source, source.problem, ("first",)))
     assert asked["groups"] is None
     names = set(map(str, asked["features"][ALL_COLUMNS].feature_names))
     assert "first" not in names

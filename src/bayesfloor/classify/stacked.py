@@ -33,6 +33,8 @@ from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import StackFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fit_stack_model
+from bayesfloor.floor.learned.trust.checks import Checked, checked_floor
+from bayesfloor.floor.learned.trust.source import source_from
 from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, with_text_names
@@ -76,6 +78,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         progress: Any = False,
         client: Any = None,
+        checks: bool = True,
         random_state: Any = 0,
     ) -> None:
         self.effort = effort
@@ -87,6 +90,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.progress = progress
         self.client = client
+        self.checks = checks
         self.random_state = random_state
 
     @property
@@ -106,19 +110,30 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         X, beside = at_hand(X, y, seed=seed, y=y, sample_weight=sample_weight, groups=groups)
         y, sample_weight, groups = beside.values()
         problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
-        problem = _that_count(replace(problem, time=None, by=None))
+        n_given, problem = len(problem.X), _that_count(replace(problem, time=None, by=None))
         if len(problem.X) >= FEWEST_ROWS:
-            return self._keep_run(X, y, table, seed, *self._run(problem, seed))
+            checked: Checked[Any] = checked_floor(
+                source_from(problem, None if len(problem.X) < n_given else table, y),
+                problem,
+                lambda of, progress: self._run(of, seed, progress),
+                checks=self.checks,
+                may_split=True,
+                n_jobs=self.n_jobs,
+                seed=seed,
+                progress=self.progress,
+            )
+            checked.warn()
+            return self._keep_run(X, y, table, seed, checked)
         self._keep_columns(X, y, table)
         self.floor_ = self.held_out_ = self.held_out_rows_ = None
         self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
         self._keep_classes(problem)
         return self
 
-    def _run(self, problem: Problem, seed: int) -> tuple[StackFloor, HeldOut]:
+    def _run(self, problem: Problem, seed: int, progress: Any) -> tuple[StackFloor, HeldOut]:
         """Cross-fit the stack: of all rows, or of as many as there is time for."""
-        asked = {name: getattr(self, name) for name in ("learners", "confidence", "n_jobs", "progress", "client")}
-        asked["random_state"] = seed
+        asked = {name: getattr(self, name) for name in ("learners", "confidence", "n_jobs", "client")}
+        asked |= {"random_state": seed, "progress": progress}
         effort = check_option("effort", self.effort, EFFORTS)
         if self.max_seconds is None:
             return self._floor_of(problem, effort=effort, max_rows=self.max_rows, **asked)
@@ -133,10 +148,12 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             return found
         return self._floor_of(problem, effort=effort, max_rows=self.max_rows if n_rows == most else n_rows, **asked)
 
-    def _keep_run(self, X: Any, y: Any, table: Table | None, seed: int, floor: StackFloor, held_out: HeldOut) -> Self:
+    def _keep_run(self, X: Any, y: Any, table: Table | None, seed: int, checked: Checked[Any]) -> Self:
         """Keep what was learned, and train the members on all rows."""
+        held_out = checked.given.held_out
         self._keep_columns(X, y, table)
-        self._keep_figures(floor, held_out)
+        self.floor_ = checked.floor
+        self._keep_figures(checked)
         self.model_ = supervise(
             lambda pool: fit_stack_model(
                 held_out.learned, max_models=self.max_models, seed=seed, pool=pool, client=self.client
@@ -166,8 +183,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         """Cross-fit the stack."""
         raise NotImplementedError
 
-    def _keep_figures(self, floor: Any, held_out: Any) -> None:
-        """Note what the stack reaches."""
+    def _keep_figures(self, checked: Checked[Any]) -> None:
+        """Note what the stack reaches on rows that it has not seen, as far as that can be trusted."""
         raise NotImplementedError
 
     def _predicted(self, X: Any) -> F64:
@@ -289,6 +306,9 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         Whether to show progress, or what to call with (done, total).
     client : dask.distributed.Client or None, default=None
         Train the learners on the workers of this cluster, with the same result.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time, as `learned_floor`
+        does. `held_out_` is then without them, and a `TrustWarning` says so. The model has all columns.
     random_state : int, None or random generator, default=0
         Seeds the choice of rows, the folds and the learners.
 
@@ -363,8 +383,8 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
     def _floor_of(self, problem: Problem, **asked: Any) -> tuple[Any, Any]:
         return learned_floor_of(problem, metric=["error", "log_loss"], **asked)
 
-    def _keep_figures(self, floor: Any, held_out: Any) -> None:
-        self.floor_, self.held_out_ = floor, figures_of_classes(floor, held_out, self.confidence)
+    def _keep_figures(self, checked: Checked[Any]) -> None:
+        self.held_out_ = figures_of_classes(checked.honest.floor, checked.honest.held_out, self.confidence)
 
     def _keep_classes(self, problem: Problem) -> None:
         self.classes_ = problem.classes
@@ -444,6 +464,9 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
         Whether to show progress, or what to call with (done, total).
     client : dask.distributed.Client or None, default=None
         Train the learners on the workers of this cluster, with the same result.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time, as `learned_floor`
+        does. `held_out_` is then without them, and a `TrustWarning` says so. The model has all columns.
     random_state : int, None or random generator, default=0
         Seeds the choice of rows, the folds and the learners.
 
@@ -508,9 +531,11 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
     def _floor_of(self, problem: Problem, **asked: Any) -> tuple[Any, Any]:
         return regression_floor_of(problem, **asked)
 
-    def _keep_figures(self, floor: Any, held_out: Any) -> None:
-        self.floor_, self.held_out_ = floor, figures_of_numbers(floor, len(held_out.tested), self.confidence)
-        self.held_out_rows_ = rows_of_numbers(held_out)
+    def _keep_figures(self, checked: Checked[Any]) -> None:
+        honest = checked.honest
+        self.held_out_ = figures_of_numbers(honest.floor, len(honest.held_out.tested), self.confidence)
+        # beside leaks, which the model has too, intervals are those of rows with them
+        self.held_out_rows_ = rows_of_numbers(checked.given.held_out if checked.leaks else honest.held_out)
 
     def predict(self, X: Any) -> F64:
         """Predict the number of each row.

@@ -14,9 +14,11 @@ from bayesfloor.choose.comparing.representations import Representation, check_fe
 from bayesfloor.choose.comparing.results import FeatureComparison, FeatureFloor, rounded_rows
 from bayesfloor.choose.comparing.rounds import Race, RacedRows
 from bayesfloor.choose.comparing.shared_rows import check_rows, check_same_rows, with_marks
+from bayesfloor.choose.comparing.trust import Looked, look
 from bayesfloor.choose.floor_levels import CRITERIA, level_without_features
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import CHOICE_ROWS, LEARNED_ROWS, LEARNED_VALUES, affordable_rows
+from bayesfloor.exceptions import TrustWarning
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.gap import judged_by_one
 from bayesfloor.floor.learned.row_plan import choose_rows
@@ -28,11 +30,13 @@ from bayesfloor.runtime.checks import (
     check_option,
     check_random_state_seed,
     is_int,
+    warn_caller,
 )
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, quoted
 from bayesfloor.tables.arguments import check_problem
+from bayesfloor.tables.frames import is_eager_frame
 
 
 @like_input
@@ -62,6 +66,7 @@ def compare_features(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
+    checks: bool = True,
 ) -> FeatureComparison:
     """Compare representations of the same rows: columns, embeddings, steps of preprocessing, or several side by side.
 
@@ -127,11 +132,19 @@ def compare_features(
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
         Train the learners, or grow the trees, on the workers of this cluster.
+    checks : bool, default=True
+        Look for columns that give the target away, rows that belong together and an order in time, where nobody said
+        so. Rows are then kept apart for all representations; columns are named, and a `TrustWarning` says so.
 
     Returns
     -------
     FeatureComparison
         What each representation reaches, its floor and its learning curve; the differences of every two.
+
+    Warns
+    -----
+    TrustWarning
+        Where columns give the target away.
 
     See Also
     --------
@@ -167,6 +180,15 @@ def compare_features(
         return check_problem(table, asked.y, task=target.task, prepare=prepare, seed=seed)
 
     representations = check_features(features, asked.X, n, labelled)
+    options = check_options(n_jobs=n_jobs, device="cpu", random_state=seed)
+    looked = Looked(target)
+    if checks:
+        of_x = labelled(asked.X) if is_eager_frame(asked.X) or np.ndim(asked.X) == 2 else None
+        split = {"may_split": is_int(cv), "may_be_times": learners is not None}
+        looked = look(representations, of_x, target, asked.y, options, **split)
+    if looked.are_leaks:
+        warn_caller(" ".join(looked.trust.headline), TrustWarning)
+    target = looked.shared
     shared = with_marks(target, representations)
     if learners is None:
         options = check_options(
@@ -177,7 +199,7 @@ def compare_features(
             random_state=seed,
             client=client,
         )
-        return _by_trees(representations, shared, asked.y, criterion, max_rows, options)
+        return _trusted(_by_trees(representations, shared, asked.y, criterion, max_rows, options), looked)
     if criterion != "whole":
         raise ValueError("criterion is for learners=None; models are judged by metric.")
     judged_by = judged_by_one(metric, costs, positive, target)
@@ -197,7 +219,12 @@ def compare_features(
         shared, y_given = shared.take(rows), y_given[rows]
         used = [each.on(rows) for each in representations]
     race = RacedRows(shared, y_given, judged_by, how, most).race(used, budget, progress)
-    return _learned(representations, race, target, confidence, is_sample=most < n)
+    return _trusted(_learned(representations, race, target, confidence, is_sample=most < n), looked)
+
+
+def _trusted(found: FeatureComparison, looked: Looked) -> FeatureComparison:
+    """Add what speaks against the figures."""
+    return replace(found, trust=looked.trust, findings=in_order([*looked.findings, *found.findings]))
 
 
 def _most_rows(

@@ -1,7 +1,7 @@
 """What `compare_features` returns."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.metrics import metric_info
 from bayesfloor.floor.learned.result import LearningCurve
+from bayesfloor.floor.learned.trust.found import Trust
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
@@ -174,6 +175,8 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         Level of the intervals; 1 less the p-value below which a difference is sure.
     findings : tuple of Finding
         What a reader should know.
+    trust : Trust
+        What speaks against the figures: columns that give the target away, rows that belong together, an order in time.
     """
 
     features: tuple[FeatureFloor, ...]
@@ -189,6 +192,7 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
     is_learned: bool
     confidence: float
     findings: tuple[Finding, ...]
+    trust: Trust = field(default_factory=Trust)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -311,7 +315,7 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         if improving:
             also = f"; {listed(steady, 4)} {'does' if len(steady) == 1 else 'do'} not" if steady else ""
             parts.append(f"{listed(improving, 4)} still improve{'s' * (len(improving) == 1)} with more rows{also}.")
-        return " ".join([*parts, *self._crossings(), *self._added()])
+        return " ".join([*self.trust.headline, *parts, *self._crossings(), *self._added()])
 
     def _worse(self) -> str:
         """Say who is surely worse than the best, the nearest first."""

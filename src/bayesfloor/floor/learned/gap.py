@@ -268,7 +268,9 @@ def comparable(checked: Checked[Any], compared: Compared) -> Comparable:
     predicted = compared.predict(run.held_out)
     are_alike = not checked.leaks and (checked.split_by is None or predicted.origin == "cross-fitted")
     reasons = checked.warnings if checked.leaks else checked.reasons
-    learned = replace(run.floor, trust=Trust(reasons, checked.honest.floor if checked.leaks else None))
+    learned = run.floor
+    if reasons:
+        learned = replace(learned, trust=Trust(reasons, checked.honest.floor if checked.leaks else None))
     return Comparable(learned, run.held_out, predicted, are_alike)
 
 

@@ -166,7 +166,7 @@ def fit_stack_model(
     return _model_of(laters, chosen, used, learned.centre, learned.scale)
 
 
-def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: Any, **settings: Any) -> Any:
+def estimator_of_run(X: Any, y: Any, table: Table | None, checked: Any, **settings: Any) -> Any:
     """Return the stack of a run of `learned_floor` or `regression_floor` as an estimator, trained on all rows.
 
     Parameters
@@ -175,7 +175,7 @@ def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: 
         What the run was given.
     table : Table or None
         What became of it.
-    floor, held_out
+    checked : Checked
         What the run found.
     **settings
         Parameters of the estimator, of which `random_state` is the seed of the run.
@@ -184,10 +184,10 @@ def estimator_of_run(X: Any, y: Any, table: Table | None, floor: Any, held_out: 
     -------
     StackedClassifier or StackedRegressor
     """
-    name = "StackedClassifier" if held_out.used.task == "classification" else "StackedRegressor"
+    name = "StackedClassifier" if checked.given.problem.task == "classification" else "StackedRegressor"
     # the estimators stand on this room: they are looked up by their public names when one is asked for
     estimator = getattr(import_module("bayesfloor"), name)(**settings)
-    return estimator._keep_run(X, y, table, settings["random_state"], floor, held_out)
+    return estimator._keep_run(X, y, table, settings["random_state"], checked)
 
 
 def check_may_return(problem: Problem) -> None:

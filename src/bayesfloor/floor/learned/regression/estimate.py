@@ -192,8 +192,7 @@ def regression_floor(
     found.warn()
     if not return_model:
         return found.floor
-    run = found.floor, found.given.held_out
-    return found.floor, estimator_of_run(X, y, given.table, *run, **settings, progress=progress)
+    return found.floor, estimator_of_run(X, y, given.table, found, **settings, progress=progress, checks=checks)
 
 
 def regression_floor_of(

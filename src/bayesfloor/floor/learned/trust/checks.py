@@ -32,7 +32,7 @@ from bayesfloor.floor.learned.trust.leaks import Leaks, columns_as_given, find_l
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explained_by_columns, floors_of_columns
 from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.progress import Stages
@@ -371,6 +371,13 @@ def find_dependence_in(
     yield from (each for each in found if source.is_table or each.code != "BF035")
 
 
+def groups_of(source: Source, column: str) -> Ints:
+    """Return the group of each row by a column; rows without a value are alone."""
+    groups = source.possible_groups[column]
+    groups = np.where(groups < 0, groups.max() + 1 + np.arange(len(groups)), groups)
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
+
 def keep_apart(source: Source, found: Dependence, leaking: Collection[str]) -> Problem | None:
     """Return the problem with rows kept apart by a column, which is then no feature; None where that cannot be.
 
@@ -380,9 +387,7 @@ def keep_apart(source: Source, found: Dependence, leaking: Collection[str]) -> P
     if found.column is None:
         return None
     if found.kind == "groups":
-        groups = source.possible_groups[found.column]
-        groups = np.where(groups < 0, groups.max() + 1 + np.arange(len(groups)), groups)  # unknown ones are alone
-        apart = replace(problem, groups=np.unique(groups, return_inverse=True)[1].astype(np.int64))
+        apart = replace(problem, groups=groups_of(source, found.column))
         return without_columns(source, apart, {found.column, *leaking})
     time = possible_times(source)[found.column]
     if len(time) < 2 * MIN_ROWS * MIN_FOLDS or problem.by is not None:
