@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
+    from bayesfloor.floor.learned.trust.checks import Quick
 
 
 def fit(
@@ -31,6 +32,7 @@ def fit(
     out: str | None = None,
     model: Literal["landmarks", "stack", "smartsvm"] = "landmarks",
     effort: Literal["fast", "default", "high"] = "default",
+    checks: bool = True,
     force: Force = False,
     dry_run: DryRun = False,
     options: TableOptions = TABLE_DEFAULTS,
@@ -50,6 +52,8 @@ def fit(
         class tree, which can be read.
     effort
         How much time landmarks or the stack may take, for how good a model.
+    checks
+        Look for leaks, rows that belong together and an order in time; held-out figures are then those without.
 
     Examples
     --------
@@ -84,8 +88,10 @@ def fit(
     started = perf_counter()
     if model == "smartsvm":
         trained, found = _fit_smart_svm(table, options)
+        if checks and (sentence := _quick_checks(table, options).sentence()):
+            say(f"{sentence} The error is of rows at random, with all columns.")
     else:
-        trained, found = (_fit_stack if model == "stack" else _fit_landmarks)(table, effort, options)
+        trained, found = (_fit_stack if model == "stack" else _fit_landmarks)(table, effort, options, checks=checks)
     seconds = perf_counter() - started
     write_file(place, pack_model(Model(trained, table.preparation)), force=force)
     result = {"model": model, "out": str(place), "n_features": trained.n_features_in_, **found.result}
@@ -104,13 +110,17 @@ class _Found(NamedTuple):
     caveat: str
 
 
-def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[Any, _Found]:
+def _fit_landmarks(table: "Table", effort: str, options: TableOptions, *, checks: bool) -> tuple[Any, _Found]:
     """Train a classifier or a regressor on landmarks."""
     kind = bf.LandmarkRegressor if table.task == "regression" else bf.LandmarkClassifier
     with engine(options, device=False) as how:
         if table.task == "regression":
             del how["client"]  # there is none
         trained: Any = kind(effort, **how).fit(table.X, table.y, groups=table.groups)
+        found = _quick_checks(table, options) if checks else None
+        honest = trained
+        if found is not None and (apart := found.problem) is not None:
+            honest = kind(effort, **how).fit(apart.X, table.y, groups=apart.groups)
     features = trained.feature_map_
     result: dict[str, Any] = {
         "effort": effort,
@@ -119,13 +129,15 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[
     }
     rows = [("landmarks", str(len(features.landmarks))), ("rules", str(len(features.rule_first)))]
     if table.task == "regression":
-        r2, rmse = trained.held_out_.r2, trained.held_out_mse_**0.5
+        r2, rmse = honest.held_out_.r2, honest.held_out_mse_**0.5
+        as_asked = None if honest is trained else f"held-out R² as asked for is {trained.held_out_.r2:.4f}"
         result |= {"held_out_r2": r2, "held_out_rmse": rmse}
         figures = [("held-out R²", f"{r2:.4f}"), ("held-out RMSE", f"{rmse:.6g}")]
     else:
         members = trained.members_
         n_kept = 0 if members is None or members.local is None else len(members.local.rows)
-        error, loss = trained.held_out_error_, trained.held_out_log_loss_
+        error, loss = honest.held_out_error_, honest.held_out_log_loss_
+        as_asked = None if honest is trained else f"held-out error as asked for is {trained.held_out_error_:.4f}"
         result |= {"n_rows_kept": n_kept, "held_out_error": error, "held_out_log_loss": loss}
         figures = [("held-out error", f"{error:.4f}"), ("held-out log-loss", f"{loss:.4f}")]
         rows += [("training rows kept", str(n_kept))] if n_kept else []
@@ -135,15 +147,32 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> tuple[
     )
     if table.time is not None:
         caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."
+    if found is not None and found.sentence():
+        say(found.sentence())
+    if as_asked is not None:
+        say(f"Held-out figures are without these columns and with such rows kept apart; the {as_asked}.")
     return trained, _Found(result, [*figures, *rows], "", caveat)
 
 
-def _fit_stack(table: "Table", effort: str, options: TableOptions) -> tuple[Any, _Found]:
+def _quick_checks(table: "Table", options: TableOptions) -> "Quick":
+    """Look for what makes held-out figures too good."""
+    from bayesfloor.floor.learned.trust.checks import quick_checks
+    from bayesfloor.floor.learned.trust.source import source_of
+    from bayesfloor.floor.trees.problem import check_options
+
+    how = check_options(n_jobs=options.threads, device="cpu", random_state=options.seed)
+    return quick_checks(source_of(table, None, None, task=table.task), how)
+
+
+def _fit_stack(table: "Table", effort: str, options: TableOptions, *, checks: bool) -> tuple[Any, _Found]:
     """Train the stack of learners that the learned floor is measured by."""
     kind = bf.StackedRegressor if table.task == "regression" else bf.StackedClassifier
     with engine(options, device=False) as how:
-        trained: Any = kind(effort, **how).fit(table)
-    held_out = trained.held_out_
+        trained: Any = kind(effort, checks=checks, **how).fit(table)
+    held_out, as_asked = trained.held_out_, trained.floor_
+    if as_asked is not None:
+        for sentence in as_asked.honest.trust.headline:
+            say(sentence)
     result: dict[str, Any] = {}
     figures: list[tuple[str, str]] = []
     titles = {"error": "error", "log_loss": "log-loss", "r2": "R²", "rmse": "RMSE", "mae": "MAE"}

@@ -15,7 +15,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -247,6 +247,39 @@ def checked_floor(
     found = learn_with_checks(source, given, options, columns, trained, may_split=may_split)
     stages.finish()
     return found
+
+
+class Quick(NamedTuple):
+    """What quick checks found, without training models.
+
+    Attributes
+    ----------
+    problem : Problem or None
+        Without columns that may give the target away, with rows kept apart; None where nothing was found, or nothing
+        can be done about it.
+    leaks : Leaks
+        Columns that may give the target away: one that is merely good may be among them.
+    dependence : Dependence or None
+        Rows that belong together, or an order in time.
+    """
+
+    problem: Problem | None
+    leaks: Leaks
+    dependence: Dependence | None
+
+    def sentence(self) -> str:
+        """Say what was found."""
+        found = [f"{self.leaks.sentence()}, or nearly so."] if self.leaks else []
+        return " ".join([*found, *([] if self.dependence is None else [self.dependence.sentence])])
+
+
+def quick_checks(source: Source, options: Options) -> Quick:
+    """Ask what a figure rests on, for a model that has no learning curve: only quick models are trained."""
+    leaks = find_leaks(source, single_columns(source, options), options.random_state)
+    rest = without_columns(source, source.problem, leaks.columns) if leaks else None
+    found = next(find_dependence_in(source, source.problem if rest is None else rest, options), None)
+    apart = keep_apart(source, found, leaks.columns) if found is not None and found.kind == "groups" else None
+    return Quick(rest if apart is None else apart, leaks, None if found is None or found.code == "BF035" else found)
 
 
 def single_columns(source: Source, options: Options) -> ColumnFloors:
