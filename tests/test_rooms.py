@@ -117,6 +117,7 @@ RECORDS = {
     "Table",
     "TargetDrift",
     "TargetSummary",
+    "Trust",
     "FeatureComparison",
     "FeatureFloor",
     "VoteFloor",

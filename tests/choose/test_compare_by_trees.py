@@ -220,11 +220,13 @@ def test_data_frames_with_text():
     y = (frame["colour"] == "red").to_numpy()
     encode = make_column_transformer((OneHotEncoder(sparse_output=True), ["colour"]), remainder="passthrough")
     steps = {"encoded": encode, "size": make_column_transformer(("passthrough", ["size"]))}
-    found = compare_features(steps, y, X=frame, learners=None)
+    found = compare_features(steps, y, X=frame, learners=None, checks=False)
     assert found.best == "encoded"
     assert found.classes.tolist() == [False, True]
     # as it is, the frame is made ready as for any other function
-    assert compare_features({"data": "passthrough"}, y, X=frame, learners=None).features[0].n_features == 4
+    assert (
+        compare_features({"data": "passthrough"}, y, X=frame, learners=None, checks=False).features[0].n_features == 4
+    )
 
 
 def test_polars_frames():
@@ -249,7 +251,7 @@ def test_default_set():
 def test_what_trees_cannot_tell(sample):
     X, y = sample
     with pytest.raises(ValueError, match="Spanning trees give floors of classes, and y holds numbers"):
-        compare_features({"a": X}, X[:, 0], learners=None)
+        compare_features({"a": X}, X[:, 0], learners=None, checks=False)
     with pytest.raises(ValueError, match="neither time nor sample_weight"):
         compare_features({"a": X}, y, time=X[:, 0], learners=None)
     with pytest.raises(ValueError, match=r"halves of the rows.* too few of 7"):

@@ -1,6 +1,7 @@
 """Exit codes, and errors of one line."""
 
 import gzip
+import json
 import pickle
 import zipfile
 
@@ -242,3 +243,42 @@ def test_a_cluster_without_dask(run, table, monkeypatch):
 def test_a_cluster_and_a_gpu(run, table):
     line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --device cuda --quiet"), 2)
     assert "exclude each other" in line
+
+
+@pytest.fixture
+def leak(tmp_path):
+    """Half of the target is told by two columns, and all of it by a third."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 200))
+    y = a + b + 1.5 * rng.normal(size=200)
+    lines = [f"{i},{j},{k + 5 * np.sign(k)},{'sick' if k > 0 else 'well'}" for i, j, k in zip(a, b, y, strict=True)]
+    (tmp_path / "leak.csv").write_text("\n".join(["a,b,code,y", *lines]))
+    return "leak.csv --target y --fail-above 0.15"
+
+
+@pytest.mark.usefixtures("few_learners")
+@pytest.mark.parametrize("command", ["floor", "report"])
+def test_the_gate_reads_the_figure_without_leaks(run, leak, command):
+    outcome = run(f"{command} {leak} --json --quiet")
+    assert outcome.code == 1
+    found = json.loads(outcome.out)["result"]
+    estimate = found["estimate"] if command == "floor" else found["floor"]["estimate"]
+    assert estimate > 0.15
+    as_asked = found["as_asked"] if command == "floor" else found["verdict"]["limit"]["as_asked"]
+    assert as_asked["estimate"] < 0.05
+    assert run(f"{command} {leak} --no-checks --quiet").code == 0
+
+
+@pytest.mark.usefixtures("few_learners")
+def test_a_floor_says_what_speaks_against_it_even_when_quiet(run, leak):
+    assert "'code' gives the answer away" in run(f"floor {leak} --quiet").err
+
+
+def test_held_out_figures_of_a_model_are_without_leaks(run, leak):
+    leak = leak.partition(" --fail")[0]
+    outcome = run(f"fit {leak} --out model.skops --json")
+    assert json.loads(outcome.out)["result"]["held_out_error"] > 0.2
+    assert "'code' gives the answer away" in outcome.err
+    assert "held-out error as asked for is 0.0" in outcome.err
+    asked = run(f"fit {leak} --out model.skops --json --force --no-checks")
+    assert json.loads(asked.out)["result"]["held_out_error"] < 0.1

@@ -119,18 +119,18 @@ def _from_models(
             *rows,
             max_rows=rows_to_use(table, options),
             effort=given.effort,
-            checks=given.checks,
+            checks=not given.no_checks,
             **judged_by,
             **how,
         )
     found = as_asked.honest
-    result = {"method": "learned", **found.to_dict(), "as_asked": None}
+    result: dict[str, Any] = {"method": "learned", **found.to_dict(), "as_asked": None}
     if found is not as_asked:
         result["as_asked"] = {name: getattr(as_asked, name) for name in ("estimate", "interval", "reached")}
     findings = [*found.findings]
     for sentence in found.trust.headline:
         say(sentence)
-    if given.checks and not found.trust.reasons:
+    if not given.no_checks and not found.trust.reasons:
         say(
             "Nothing suspicious was found: no leaks, no rows that belong together, no order in time.",
             quiet=options.quiet,

@@ -83,7 +83,7 @@ def gap(
     by: str | None = None,
     fail_above: Annotated[float | None, Parameter(validator=Number(gte=0))] = None,
     rows_are_new: bool = False,
-    checks: bool = True,
+    no_checks: bool = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Compare a model with what can be reached on the same rows, and with the floor.
@@ -105,8 +105,8 @@ def gap(
         Column whose values are compared one by one, such as a region.
     fail_above
         Exit with 1 when surely more than this can be won; 0.02 of the error is two points.
-    checks
-        Look for leaks, rows that belong together and an order in time, as 'floor' does.
+    no_checks
+        Do not look for leaks, rows that belong together and an order in time.
     rows_are_new
         You know that the model has seen none of these rows: one that is better moves the floor.
 
@@ -134,7 +134,7 @@ def gap(
             task=table.task,
             max_rows=rows_to_use(table, options),
             rows_are_new=rows_are_new,
-            checks=checks,
+            checks=not no_checks,
             **asked,
             **how,
         )

@@ -32,7 +32,7 @@ def fit(
     out: str | None = None,
     model: Literal["landmarks", "stack", "smartsvm"] = "landmarks",
     effort: Literal["fast", "default", "high"] = "default",
-    checks: bool = True,
+    no_checks: bool = False,
     force: Force = False,
     dry_run: DryRun = False,
     options: TableOptions = TABLE_DEFAULTS,
@@ -52,8 +52,9 @@ def fit(
         class tree, which can be read.
     effort
         How much time landmarks or the stack may take, for how good a model.
-    checks
-        Look for leaks, rows that belong together and an order in time; held-out figures are then those without.
+    no_checks
+        Do not look for leaks, rows that belong together and an order in time, which held-out figures are otherwise
+        without.
 
     Examples
     --------
@@ -88,10 +89,12 @@ def fit(
     started = perf_counter()
     if model == "smartsvm":
         trained, found = _fit_smart_svm(table, options)
-        if checks and (sentence := _quick_checks(table, options).sentence()):
+        if not no_checks and (sentence := _quick_checks(table, options).sentence()):
             say(f"{sentence} The error is of rows at random, with all columns.")
     else:
-        trained, found = (_fit_stack if model == "stack" else _fit_landmarks)(table, effort, options, checks=checks)
+        trained, found = (_fit_stack if model == "stack" else _fit_landmarks)(
+            table, effort, options, checks=not no_checks
+        )
     seconds = perf_counter() - started
     write_file(place, pack_model(Model(trained, table.preparation)), force=force)
     result = {"model": model, "out": str(place), "n_features": trained.n_features_in_, **found.result}

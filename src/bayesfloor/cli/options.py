@@ -147,8 +147,8 @@ class MetricOptions:
         Exit with 1 when the floor or ceiling is above this number.
     fail_below
         Exit with 1 when the floor or ceiling is below this number.
-    checks
-        Look for leaks, rows that belong together and an order in time; figures are then those that hold without them.
+    no_checks
+        Do not look for leaks, rows that belong together and an order in time, which all figures are otherwise without.
     """
 
     fast: bool = False
@@ -166,7 +166,7 @@ class MetricOptions:
     positive: str | None = None
     fail_above: float | None = None
     fail_below: float | None = None
-    checks: bool = True
+    no_checks: bool = False
 
 
 #: What a command that is given none of these gets.

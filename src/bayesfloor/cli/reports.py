@@ -112,7 +112,7 @@ def report(
                 by=judged.by,
                 fast=judged.fast,
                 effort=judged.effort,
-                checks=judged.checks,
+                checks=not judged.no_checks,
                 predictions=predicted,
                 target_value=target_value,
                 n_features=features,

@@ -117,7 +117,17 @@ def _definitions() -> dict[str, Any]:
 
     known: dict[str, Any] = dict(SHARED)
     # beside the fields of a record
-    learned = {"method": {"const": "learned"}}
+    as_asked = {"estimate": _NUMBER, "interval": {"$ref": "#/$defs/numbers"}, "reached": _NUMBER}
+    learned = {
+        "method": {"const": "learned"},
+        "as_asked": {
+            "description": "With all columns and rows at random, where the figures are without leaks or apart.",
+            "type": ["object", "null"],
+            "properties": as_asked,
+            "required": list(as_asked),
+            "additionalProperties": False,
+        },
+    }
     trees = {"method": {"const": "spanning trees"}, "metric": str, "metrics": {"$ref": "#/$defs/brief_metrics"}}
     noise = {"noise_variance": float, "noise_variance_interval": Range}
     places = {

@@ -27,7 +27,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError
-from bayesfloor.runtime.frames import as_narwhals, with_text_names
+from bayesfloor.runtime.frames import as_narwhals, names_of, with_text_names
 from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.text import counted, listed_names, quoted
 from bayesfloor.tables.arguments import needs_preparing
@@ -58,6 +58,8 @@ class Part:
         The same rows as codes with gaps, where the source is a table that was made ready.
     step : transformer or None
         What makes features of the source.
+    columns : sequence of str or None
+        What the features are called, where they have names.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Part:
     n_rows: int
     tabular: TabularView | None = None
     step: Any = None
+    columns: Sequence[Any] | None = None
 
     @property
     def is_fitted(self) -> bool:
@@ -376,12 +379,13 @@ class _Reader:
         if isinstance(value, str | os.PathLike):
             value = _of_file(name, Path(value))
         if isinstance(value, Table | Problem):
-            return self._checked(Part(name, value.X, len(value.X), value.tabular))
+            return self._checked(Part(name, value.X, len(value.X), value.tabular, columns=value.feature_names))
         if isinstance(value, Path) or (is_eager_frame(value) and needs_preparing(value)):
             self._check_count(name, value)
             with naming(name):
                 problem = self.labelled(value)
-            return self._checked(Part(name, problem.X, len(problem.X), problem.tabular))
+            return self._checked(Part(name, problem.X, len(problem.X), problem.tabular, columns=problem.feature_names))
+        columns = names_of(value)
         with naming(name):
             if is_eager_frame(value):
                 value = check_points(value, min_rows=1)
@@ -390,7 +394,8 @@ class _Reader:
             if array.ndim != 2 or array.dtype.kind not in "biuf" or 0 in array.shape:
                 check_points(value, min_rows=1)  # says what is wrong
                 raise TypeError(f"The features {quoted(name)} are no table of numbers.")
-        return self._checked(Part(name, array.tocsr() if hasattr(array, "tocsr") else array, array.shape[0]))
+        source = array.tocsr() if hasattr(array, "tocsr") else array
+        return self._checked(Part(name, source, array.shape[0], columns=columns))
 
     def _check_count(self, name: str, value: Any) -> None:
         if not isinstance(value, Path) and len(value) != self.n_rows:

@@ -121,5 +121,6 @@ def _problems(
         if each.is_fitted or each.sides or not each.takes_new_rows:
             continue
         rows = np.arange(min(len(y), LEARNED_VALUES // each.n_columns))
-        found.append((each.name, replace(each.problem(shared, y, rows), tabular=None)))
+        names = each.parts[0].columns if len(each.parts) == 1 else None
+        found.append((each.name, replace(each.problem(shared, y, rows), tabular=None, feature_names=names)))
     return found

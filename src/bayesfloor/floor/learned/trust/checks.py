@@ -15,6 +15,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -107,7 +108,7 @@ class Checked(Generic[L]):
         """Whether the figures as they were asked for are the honest ones."""
         return self.honest is self.given
 
-    @property
+    @cached_property
     def floor(self) -> L:
         """The figures as they were asked for, with what speaks against them."""
         honest = None if self.are_alike else self._with(self.honest.floor, Trust(self.reasons))

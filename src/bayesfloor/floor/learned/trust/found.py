@@ -32,7 +32,7 @@ class Reason:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trust(Result, says="reasons"):
+class Trust(Result, says="reasons", omits="honest headline"):
     """What speaks against figures, and the figures that hold for rows to come.
 
     Attributes
@@ -46,6 +46,15 @@ class Trust(Result, says="reasons"):
 
     reasons: tuple[Reason, ...] = ()
     honest: Any = None
+
+    @property
+    def instead(self) -> dict[str, Any] | None:
+        """The first metric of `honest`: its name, `estimate`, `low`, `high` and `reached`; None without."""
+        if self.honest is None:
+            return None
+        low, high = self.honest.interval
+        figures = {"estimate": self.honest.estimate, "low": low, "high": high, "reached": self.honest.reached}
+        return {"metric": self.honest.metric, **figures}
 
     @property
     def headline(self) -> list[str]:
