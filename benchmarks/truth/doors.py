@@ -3,13 +3,13 @@
     python -m benchmarks.truth.doors run [--workers 2]
     python -m benchmarks.truth.doors table            write benchmarks/results/doors.md
 
-Fourteen tables of trust.py in which rows belong together or follow each other in time, four with a leak, and twelve
-clean ones. The report, learned_floor or regression_floor (of a frame, of a CSV file and of arrays), floor_gap of a
-plain forest, a stack's `fit`, `compare_features` and `bayesfloor fit` are asked. Figures are what each shows first, and
-the honest one where it differs; *named* is whether the first line names what was planted. Models are a few quick
-families, so that figures are comparable between doors, and not the best that can be had. Arrays have no names, and numbers
-that repeat may be ids or counts: rows of one are taken to belong together where they stand together, which they do not
-in these tables. Each table is recorded in benchmarks/results/doors.jsonl.
+Twelve tables of trust.py in which rows belong together or follow each other in time, four with a leak, and twelve clean
+ones. The report, learned_floor or regression_floor (of a frame, of a CSV file and of arrays), floor_gap of a plain
+forest, a stack's `fit`, `compare_features` and `bayesfloor fit` are asked. Figures are what each shows first, and the
+honest one where it differs; *named* is whether the first line names what was planted. Models are a few quick families,
+so that figures are comparable between doors, and not the best that can be had. Arrays have no names, and numbers that
+repeat may be ids or counts: rows of one are taken to belong together where they stand together, which they do not in
+these tables. Each table is recorded in benchmarks/results/doors.jsonl.
 """
 
 import contextlib
