@@ -13,6 +13,7 @@ from bayesfloor.learn.boosting_kernels import (
     MOST_SEEN,
     UNCOUNTED,
     best_column,
+    best_cut,
     best_levels,
     boost,
     goes_left,
@@ -107,6 +108,27 @@ def test_bins_without_rows_go_with_the_nearer_side():
     )
     assert gain > 0
     assert [b for b in range(1, 11) if goes_left(left, b, False)] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("count_bits", [COUNT_BITS, UNCOUNTED])
+def test_gaps_alone_on_one_side(count_bits):
+    """Machine code would look for the next number behind the bins; the interpreter raises there."""
+    rng = np.random.default_rng(0)
+    ridge, min_rows, n_right = 1.0, 5, 0
+    for _ in range(40):
+        bins = np.where(rng.random(80) < 0.4, 0, rng.integers(1, 5, 80))
+        first, second = np.where(bins == 0, 0.5, -0.3) + 0.1 * rng.standard_normal(80), np.full(80, 0.25)
+        words = [packed(g, h, count_bits, 0.5) for g, h in zip(first, second, strict=True)]
+        sums = np.zeros((1, 1, 7), np.int64)
+        np.add.at(sums[0, 0], bins, words)
+        arguments = sums, 0, 0, 7, sums.sum(), ridge, min_rows, count_bits
+        gain, left = getattr(best_cut, "py_func", best_cut)(*arguments)
+        assert best_cut(*arguments) == (gain, left)
+        assert gain == pytest.approx(gain_of(bins == 0, first, second, ridge), rel=0.02)
+        are_left = [bool(goes_left(left, b, False)) for b in range(256)]
+        assert set(are_left[1:]) == {not are_left[0]}  # numbers that no row of the leaf has as well
+        n_right += not are_left[0]
+    assert 0 < n_right < 40
 
 
 def test_one_round_of_all_rows_adds_the_newton_step_of_each_leaf():
