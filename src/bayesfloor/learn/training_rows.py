@@ -163,7 +163,8 @@ class Train(NamedTuple):
 
     def first(self, n: int) -> "Train":
         """Return a sample of the rows."""
-        weight, fold = (None if each is None else each[:n] for each in (self.weight, self.fold))
+        weight = None if self.weight is None else self.weight[:n]
+        fold = None if self.fold is None else self.fold[:n]
         table = None if self.table is None else self.table._replace(train=self.table.train[:n])
         return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=table, fold=fold)
 
