@@ -15,13 +15,14 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-bench test-slow test-lowest coverage lint dist bench bench-hierarchies bench-history docs study venv clean
+.PHONY: help demo test browser test-bench test-slow test-bounds test-lowest coverage lint dist bench bench-hierarchies bench-history docs study venv clean
 
 help:
 	@echo 'make demo       set up .venv and report on the digits: on the terminal, and in digits-report.html'
 	@echo 'make test       set up .venv with the test extras; ruff, mypy and the whole suite'
 	@echo 'make test-bench  the tests of the scripts in benchmarks/, the paper'\''s study among them'
 	@echo 'make test-slow  only the tests that take minutes or gigabytes'
+	@echo 'make test-bounds  the whole suite with every index of compiled code checked, and tests of kernels by the interpreter'
 	@echo 'make test-lowest  the whole suite on the lowest versions that pyproject.toml allows, in .venv-lowest'
 	@echo 'make coverage   which lines the suite runs; htmlcov/index.html shows them'
 	@echo 'make lint       ruff and mypy'
@@ -51,6 +52,15 @@ test-bench: $(VENV)/installed-test
 
 test-slow: $(VENV)/installed-test
 	$(VENV)/bin/python -m pytest tests benchmarks/tests -m slow --timeout=3600
+
+# Compiled code reads behind an array in silence. NUMBA_BOUNDSCHECK has it raise IndexError, from files of its own in the
+# folder of kernels. The interpreter raises anyway, and NumPy looks at shapes and kinds of arrays there; it warns of the
+# random numbers of kernels, which overflow by design.
+BOUNDS_CACHE ?= $(CURDIR)/.kernel-cache-bounds
+test-bounds: $(VENV)/installed-test
+	NUMBA_DISABLE_JIT=1 $(VENV)/bin/python -m pytest -n 0 tests/learn -m interpreted \
+	  -W 'ignore:overflow encountered:RuntimeWarning'
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS_CACHE) $(VENV)/bin/python -m pytest --timeout=900
 
 # Old packages use what newer ones among them have deprecated. Whether we do, the newest versions show.
 test-lowest: $(LOWEST_VENV)/installed
@@ -164,4 +174,5 @@ $(DOCS_VENV)/installed: $(DOCS_VENV)/created pyproject.toml
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) $(DOCS_VENV) $(LOWEST_VENV) $(DIST_VENV) $(ASV_VENV) benchmarks/asv/env
 	rm -rf docs/_build docs/gallery docs/findings htmlcov .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(BOUNDS_CACHE)
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
@@ -24,6 +25,8 @@ from bayesfloor.floor.learned.stack_errors import residual_test
 from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.floor.learned.time_periods import time_scheme
+from bayesfloor.floor.learned.training_sets import training_set
+from bayesfloor.learn.training_rows import encoded
 from bayesfloor.runtime.threads import WorkerPool
 from bayesfloor.tables.arguments import check_problem
 
@@ -87,6 +90,36 @@ def test_no_group_is_on_both_sides_of_a_split(n_folds):
             assert not set(groups[split.train]) & set(groups[tests])
     n_groups = [np.mean([len(set(groups[s.train])) for s in splits if s.size == size]) for size in range(3)]
     assert n_groups[0] > 1.5 * n_groups[1] > 2.2 * n_groups[2]  # smaller training sets take fewer groups
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_category_of_one_group_tells_its_rows_nothing(task):
+    """Within the group it tells the labels, and of new groups nothing is known."""
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(40), 6))
+    y = rng.normal(size=40)[groups] + 0.3 * rng.normal(size=240)
+    frame = pd.DataFrame({"town": [f"town {group}" for group in groups], "x": rng.normal(size=240)})
+    y = y > 0 if task == "classification" else y
+    problem = check_problem(frame, y, groups=groups, task=task)
+    ((column, first, last),) = problem.tabular.from_labels
+    known = np.flatnonzero(groups < 30)
+    train, test = training_set(problem, known, np.flatnonzero(groups >= 30))
+    for features in (problem.X, train.X):
+        assert len(np.unique(features[:, first:last], axis=0)) <= 5  # what all other folds have in common
+    assert len(np.unique(test[:, first:last])) == 1
+    own = groups[known] == 7
+    turned = train._replace(y=np.where(own, 1 - train.y, train.y))
+    for each in (train, turned):
+        assert_array_equal(encoded(each.table, column, each)[0][own], encoded(train.table, column, train)[0][own])
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_single_group_to_learn_from_tells_nothing_of_categories(task):
+    groups, y = np.repeat(np.arange(5), 40), np.tile([0.0, 1.0, 0.0, 1.0], 50)
+    frame = pd.DataFrame({"town": [f"town {place % 7}" for place in range(200)], "x": np.arange(200.0)})
+    problem = check_problem(frame, y, groups=groups, task=task)
+    train, _ = training_set(problem, np.flatnonzero(groups == 2), np.arange(3))
+    assert len(np.unique(encoded(train.table, 0, train)[0])) == 1
 
 
 @pytest.mark.parametrize("with_groups", [False, True])

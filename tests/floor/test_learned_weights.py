@@ -6,16 +6,18 @@ import pytest
 from scipy.special import log_softmax
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import learned_floor
+from bayesfloor.data.target_encoding import class_shares, out_of_fold_shares
 from bayesfloor.floor.learned.counted_rows import PlainRows, WeightedRows, effective_rows
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.stack_errors import errors_by_class
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.targets import fit_exponents
-from bayesfloor.learn.training_rows import Codes, Train
+from bayesfloor.learn.families import CLASS_FAMILIES
+from bayesfloor.learn.training_rows import Codes, Train, encoded
 
 QUICK = {"learners": ["gaussian"], "n_jobs": 1}
 
@@ -127,6 +129,56 @@ def test_drawn_rows_stand_as_often_as_they_count():
     assert len(drawn.y) == 6
     assert np.array_equal(drawn.table.train, drawn.X)
     assert np.array_equal(drawn.y, drawn.X[:, 0] % 2)
+
+
+def weighted_categories(seed, n_rows, is_classes=True):
+    """Rows of a category with as many values as rows have room for, the rows' weights, and rows to predict."""
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(0, 2 * n_rows // 5, n_rows + 500).astype(float)
+    score = rng.normal(size=n_rows)[levels.astype(int)] + rng.logistic(size=n_rows + 500)
+    y = (score > 0).astype(int) if is_classes else score
+    weight, X = rng.exponential(size=n_rows) ** 1.5, rng.normal(size=(n_rows + 500, 3))
+    table = Codes(levels[:n_rows, np.newaxis], levels[n_rows:, np.newaxis], np.array([True]))
+    train = Train(X[:n_rows], y[:n_rows], 2 * is_classes, table=table, weight=weight / weight.mean())
+    return train, X[n_rows:], y[n_rows:]
+
+
+@pytest.mark.parametrize("is_classes", [True, False])
+def test_the_category_of_a_drawn_row_is_not_told_by_its_copies(is_classes):
+    drawn = weighted_categories(0, 200, is_classes)[0].drawn_by_weight()
+    before, _ = encoded(drawn.table, 0, drawn)
+    _, places, times = np.unique(drawn.X[:, 0], return_inverse=True, return_counts=True)
+    copies = places == times.argmax()
+    assert copies.sum() > 5
+    after, _ = encoded(drawn.table, 0, drawn._replace(y=np.where(copies, 1 - drawn.y, drawn.y)))
+    assert np.array_equal(before[copies], after[copies])
+    assert not np.array_equal(before, after)
+
+
+def test_copies_of_drawn_rows_tell_no_labels():
+    aucs, losses = [], []
+    for seed in range(3):
+        train, test, labels = weighted_categories(seed, 1000)
+        drawn = train.drawn_by_weight()
+        aucs.append(roc_auc_score(drawn.y, encoded(drawn.table, 0, drawn)[0][:, 0]))
+        wanted = train._replace(wanted=frozenset(["trees of shares"]))
+        (p,) = CLASS_FAMILIES["nominal"](wanted, test, 0).values()
+        losses.append(log_loss(labels, np.clip(p, 1e-3, 1 - 1e-3)))
+    assert max(aucs) < 0.7
+    assert np.mean(losses) < 0.82
+
+
+def test_shares_of_weighted_rows_are_those_of_copies():
+    rng = np.random.default_rng(0)
+    levels, codes, times = rng.integers(-1, 8, 90), rng.integers(0, 3, 90), rng.integers(1, 4, 90)
+    copied, folds, of_all = np.repeat(np.arange(90), times), np.arange(90) % 5, (8, 3, np.arange(3))
+    found = class_shares(levels, codes, *of_all, times.astype(float))
+    assert found == pytest.approx(class_shares(levels[copied], codes[copied], *of_all))
+    found = out_of_fold_shares(levels, codes, *of_all, folds, times.astype(float))[copied]
+    assert found == pytest.approx(out_of_fold_shares(levels[copied], codes[copied], *of_all, folds[copied]))
+    order, weight = rng.permutation(90), rng.exponential(size=90)
+    moved = class_shares(levels[order], codes[order], *of_all, weight[order])
+    assert np.array_equal(moved, class_shares(levels, codes, *of_all, weight))
 
 
 def test_exponents_of_weighted_rows_are_those_of_copies():

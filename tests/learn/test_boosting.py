@@ -7,12 +7,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from bayesfloor.learn.boosting import _places_for, bins_of, boosting
+from bayesfloor.learn.boosting_by_parts import boosting_of_parts
 from bayesfloor.learn.boosting_kernels import (
     COUNT_BITS,
     MOST_OF_UNCOUNTED,
     MOST_SEEN,
     UNCOUNTED,
     best_column,
+    best_cut,
     best_levels,
     boost,
     goes_left,
@@ -22,6 +24,7 @@ from bayesfloor.learn.boosting_kernels import (
 from bayesfloor.learn.training_rows import Codes, Train
 
 
+@pytest.mark.interpreted
 def test_sums_of_words():
     rng = np.random.default_rng(0)
     first, second = rng.uniform(-1, 1, 300), rng.uniform(0.01, 0.25, 300)
@@ -47,6 +50,7 @@ def test_sums_of_words():
     )
 
 
+@pytest.mark.interpreted
 def test_words_that_count_no_rows_are_right_in_the_mean_and_tell_fewer_rows():
     up = (np.arange(1000) + 0.5) / 1000
     total = sum(packed(-0.3333, 0.0123, UNCOUNTED, each) for each in up)
@@ -62,6 +66,7 @@ def gain_of(is_left, first, second, ridge):
     return part(is_left) + part(~is_left) - part(np.ones(len(first), bool))
 
 
+@pytest.mark.interpreted
 def test_levels_of_a_leaf_whose_second_derivatives_round_to_0():
     # rows that are almost sure: first derivatives of -1, 0 or 1, second ones of 0
     first, ridge, min_rows = [0.0, -1.0, 1.0, -1.0], 1.0, 0
@@ -74,6 +79,7 @@ def test_levels_of_a_leaf_whose_second_derivatives_round_to_0():
     assert gain_of(np.array([goes_left(left, b, True) for b in levels]), rows, np.zeros(40), ridge) == best
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("has_gaps", [False, True])
 def test_best_split_of_numbers_as_by_trying_all(has_gaps):
     rng = np.random.default_rng(2)
@@ -98,6 +104,7 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
     assert best[column, tuple(is_left)] == pytest.approx(max(best.values()), abs=1e-3)
 
 
+@pytest.mark.interpreted
 def test_bins_without_rows_go_with_the_nearer_side():
     """Rows to predict may be in them; they all went to the right once."""
     sums = np.zeros((1, 1, 64), np.int64)
@@ -109,6 +116,45 @@ def test_bins_without_rows_go_with_the_nearer_side():
     assert [b for b in range(1, 11) if goes_left(left, b, False)] == [1, 2, 3, 4]
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize("count_bits", [COUNT_BITS, UNCOUNTED])
+def test_gaps_alone_on_one_side(count_bits):
+    """Machine code would look for the next number behind the bins; the interpreter raises there."""
+    rng = np.random.default_rng(0)
+    ridge, min_rows, n_right = 1.0, 5, 0
+    for _ in range(40):
+        bins = np.where(rng.random(80) < 0.4, 0, rng.integers(1, 5, 80))
+        first, second = np.where(bins == 0, 0.5, -0.3) + 0.1 * rng.standard_normal(80), np.full(80, 0.25)
+        words = [packed(g, h, count_bits, 0.5) for g, h in zip(first, second, strict=True)]
+        sums = np.zeros((1, 1, 7), np.int64)
+        np.add.at(sums[0, 0], bins, words)
+        arguments = sums, 0, 0, 7, sums.sum(), ridge, min_rows, count_bits
+        gain, left = getattr(best_cut, "py_func", best_cut)(*arguments)
+        assert best_cut(*arguments) == (gain, left)
+        assert gain == pytest.approx(gain_of(bins == 0, first, second, ridge), rel=0.02)
+        are_left = [bool(goes_left(left, b, False)) for b in range(256)]
+        assert set(are_left[1:]) == {not are_left[0]}  # numbers that no row of the leaf has as well
+        n_right += not are_left[0]
+    assert 0 < n_right < 40
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("n_classes", [0, 2])
+@pytest.mark.parametrize("family", [boosting, boosting_of_parts])
+def test_tables_whose_gaps_tell(family, n_classes):
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(150) < 0.4, np.nan, rng.integers(0, 6, 150))[:, np.newaxis]
+    is_gap = np.isnan(values[:, 0])
+    table = Codes(values, np.array([[np.nan], [0.0], [5.0], [50.0]]), np.array([False]))
+    y = is_gap.astype(np.int64) if n_classes else (is_gap - is_gap.mean()) / is_gap.std()
+    (found,) = family(Train(np.zeros((150, 1)), y, n_classes, table=table), np.zeros((4, 1)), 0).values()
+    gap, *numbers = found[:, 1] if n_classes else found
+    assert gap > 0.8
+    assert max(numbers) < 0.2
+    assert numbers[2] == numbers[1]  # what is larger than all numbers known
+
+
+@pytest.mark.interpreted
 def test_one_round_of_all_rows_adds_the_newton_step_of_each_leaf():
     """Two leaves of one column: steps from the sums of derivatives, for the rows that were seen and for others."""
     y = np.repeat([0.0, 1.0, 3.0, 4.0], 10)
@@ -123,6 +169,7 @@ def test_one_round_of_all_rows_adds_the_newton_step_of_each_leaf():
         assert_allclose(scores[bins[0] == b], step, rtol=1e-3)
 
 
+@pytest.mark.interpreted
 def test_a_few_rounds_at_a_time_are_the_same_rounds():
     rng = np.random.default_rng(0)
     bins, codes = rng.integers(1, 20, (5, 300)).astype(np.uint8), rng.integers(0, 3, 200).astype(float)
@@ -137,6 +184,7 @@ def test_a_few_rounds_at_a_time_are_the_same_rounds():
     assert_array_equal(run([6]), run([2, 2, 2]))
 
 
+@pytest.mark.interpreted
 def test_boosting_does_as_well_as_scikit_learns():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 5))
@@ -161,6 +209,7 @@ def test_many_rows_have_fine_bins(monkeypatch):
     assert error < 0.6 * labels.mean() < 0.9 * labels.mean() < coarse
 
 
+@pytest.mark.interpreted
 def test_categories_have_no_order():
     rng = np.random.default_rng(0)
     values = np.column_stack([rng.integers(0, 40, 900), rng.standard_normal(900)])

@@ -113,6 +113,7 @@ def test_a_full_disk_is_named_before_anything_is_written(monkeypatch):
         stored()
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("n_scores", [1, 2, 5])
 def test_probabilities_are_those_of_scipy(n_scores):
     scores = np.random.default_rng(0).normal(0.0, 8.0, (1000, n_scores)).astype(np.float32)
@@ -124,6 +125,7 @@ def test_probabilities_are_those_of_scipy(n_scores):
     assert_allclose(probabilities[:, :1000].T, expected, rtol=1e-5, atol=1e-37)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
     _, bins, y = drawn(700, n_classes)
@@ -152,6 +154,7 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
             assert_allclose(sums[k, leaf], [first[of_leaf].sum(), second[of_leaf].sum()], rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_sums_of_bins_are_those_of_plain_numpy(n_classes, is_lost):
@@ -317,6 +320,7 @@ def test_trees_are_grown_to_parts_in_turn(monkeypatch):
     assert turns([300]) == [[0]]  # a single part is never cut
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("n_classes", [0, 3])
 def test_sums_do_not_depend_on_the_order_of_parts(n_classes):
     _, bins, y = drawn(3000, n_classes)
@@ -364,6 +368,7 @@ def test_what_a_part_kept_of_another_round_is_not_used():
     assert_array_equal(boosted(OnTwoWorkers(parts, WorkerPool(1)), target, bins), expected)
 
 
+@pytest.mark.interpreted
 def test_nearest_rows_of_parts_are_those_of_all_rows():
     parts, _ = stored()
     tested = drawn(40, 2, seed=5)[0]

@@ -52,6 +52,7 @@ def mixed(n=150, n_classes=4, seed=0):
     return X.astype(float), np.where(codes == 2, 0, codes)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("numbers_at_a_time", [2**21, 1000])
 def test_plain_versions_agree_to_the_last_bit(numbers_at_a_time, monkeypatch):
     monkeypatch.setattr("bayesfloor.learn.interaction_kernels.PLAIN_NUMBERS", numbers_at_a_time)
@@ -78,6 +79,7 @@ def test_pairs_as_counted_cell_by_cell():
     assert_allclose(single_scores(bins, train), alone, atol=1e-9)
 
 
+@pytest.mark.interpreted
 def test_triples_as_counted_cell_by_cell():
     X, codes = mixed()
     bins, features = halves(X, X)
@@ -86,6 +88,7 @@ def test_triples_as_counted_cell_by_cell():
     assert_allclose(triple_scores(bins, Train(X, codes, 4)), expected, atol=1e-9)
 
 
+@pytest.mark.interpreted
 def test_more_rows_than_a_word_has_bits_in_every_class():
     rng = np.random.default_rng(1)
     X, codes = rng.standard_normal((500, 4)), rng.integers(0, 2, 500)

@@ -86,6 +86,7 @@ def test_poor_training_sets(name, change):
         assert_allclose(p.sum(axis=1), 1.0)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", CLASS_FAMILIES)
 def test_few_rows_of_many_classes(name):
     rng = np.random.default_rng(0)
@@ -118,6 +119,7 @@ def test_families_suit_the_columns():
     assert list(CLASS_LEARNERS) == list(CLASS_FAMILIES)
 
 
+@pytest.mark.interpreted
 def test_columns_that_share_a_unit():
     rng = np.random.default_rng(0)
     pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 2], (200, 6)), 0, 16)
@@ -226,6 +228,7 @@ def test_logistic_as_in_scikit_learn():
     assert_allclose(families.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
 
 
+@pytest.mark.interpreted
 def test_neighbours_of_equal_distance_are_the_first():
     X = np.random.default_rng(0).integers(0, 3, (60, 2)).astype(float)
     codes = np.random.default_rng(1).integers(0, 3, 60)
@@ -331,6 +334,7 @@ def test_trees_stop_when_the_work_is_given_up():
     assert len(calls) == 3
 
 
+@pytest.mark.interpreted
 def test_trees_split_until_leaves_are_pure_or_small():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2)).astype(np.float32)
@@ -346,6 +350,7 @@ def test_trees_split_until_leaves_are_pure_or_small():
     assert_array_equal(shallow, deep)
 
 
+@pytest.mark.interpreted
 def test_shallow_trees_predict_by_the_last_large_node():
     rng = np.random.default_rng(0)
     X = np.arange(64.0, dtype=np.float32)[:, None]
@@ -362,6 +367,7 @@ def test_shallow_trees_predict_by_the_last_large_node():
     assert_allclose(root[:, 1], codes.mean())
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("weight", [None, np.ones(300)], ids=["counted", "weighted"])
 @pytest.mark.parametrize("n_each", [3, 100], ids=["few", "many"])
 def test_rows_that_nothing_tells_apart_have_the_shares_of_their_classes(n_each, weight):
@@ -383,6 +389,7 @@ def test_trees_of_many_rows_look_at_some_of_them():
     assert np.mean(found % 2 != codes[4000:] % 2) < 0.02
 
 
+@pytest.mark.interpreted
 def test_a_few_trees_at_a_time_are_the_same_trees():
     X, codes = blobs(400, 8)
 
@@ -447,6 +454,7 @@ def learn_table(train, test):
     return boosting(train, test, 0) | nominal(train, test, 0)
 
 
+@pytest.mark.interpreted
 def test_table_learners_take_gaps_and_wide_categories():
     rng = np.random.default_rng(0)
     n = 300

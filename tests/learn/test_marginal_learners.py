@@ -69,6 +69,7 @@ def test_mostly_binary():
     assert not is_mostly_binary(np.ones((50, 4)))
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("n_batches", [1, 3])
 def test_steps_of_the_network(n_batches):
     """Adam by its formulas, from gradients by differences."""

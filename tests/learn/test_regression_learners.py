@@ -34,6 +34,7 @@ def rows_of(function, n=300, d=5, noise=1.0, seed=0, weight=None):
     return rows, test, (f[n:] - centre) / scale
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("family", NUMBER_FAMILIES)
 def test_every_family_predicts_and_is_named(family):
     rows, test, f = rows_of(friedman)
@@ -101,6 +102,7 @@ def test_boosting_of_many_rows_takes_a_sample(monkeypatch):
     np.testing.assert_array_equal(of_sample, few)
 
 
+@pytest.mark.interpreted
 def test_neighbours_are_the_nearest():
     rows, test, _ = rows_of(friedman, n=100)
     found = mean_of_nearest(rows, nearest_rows(rows.X, test, 5))
@@ -254,6 +256,7 @@ def test_gradients_find_the_direction_of_a_ridge_function():
     assert np.mean((found - f) ** 2) < 0.02
 
 
+@pytest.mark.interpreted
 def test_trees_are_means_of_leaves():
     rows, test, _ = rows_of(friedman, n=100)
     deep, shallow, importance = grow_ensemble(rows, test, 1, 20)

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numba
+import numpy as np
 import pytest
 
 from bayesfloor.runtime import kernel_cache, kernels
@@ -246,6 +247,21 @@ def test_what_a_kernel_calls_is_kept_for_other_kernels(home, start):
     start()
     inner = import_module("tiny.inner").inner
     assert (inner(1), hits(inner)) == (2, 1)
+
+
+def test_indices_are_checked_on_request_in_callees_too(home, start, tmp_path, monkeypatch):
+    """`make test-bounds` asks for it; what was compiled without such checks is not taken for it, nor the other way."""
+    source = tmp_path / "source" / "tiny" / "inner.py"
+    source.write_text(INNER.format(1).replace("x + 1", "x[1]"))
+    behind = np.array([0.0, 3.0])[:1]
+    for checks in (None, 1, 0, 1):
+        monkeypatch.setattr(numba.config, "BOUNDSCHECK", checks)
+        outer = start()
+        if checks:
+            with pytest.raises(IndexError, match="out of bounds"):
+                outer(behind)
+        else:
+            assert outer(behind) == 6.0
 
 
 def test_recompile_takes_nothing_from_disk(home, start):

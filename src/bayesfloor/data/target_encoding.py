@@ -25,7 +25,9 @@ def classes_to_encode(codes: Ints, n_classes: int) -> Ints:
     return np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
 
 
-def class_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints) -> Floats:
+def class_shares(
+    levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints, weight: Floats | None = None
+) -> Floats:
     """Return the share of each class among the rows of each value, drawn towards the share among all rows.
 
     Parameters
@@ -38,6 +40,8 @@ def class_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, class
         Number of values and of classes.
     classes : ndarray
         The classes to return.
+    weight : ndarray of shape (n,) or None, default=None
+        What each row counts; None for 1.
 
     Returns
     -------
@@ -45,11 +49,14 @@ def class_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, class
         The last two lines are for missing values, and for values that no row has.
     """
     place = np.where(levels < 0, n_levels, levels)
-    counts = np.bincount(place * n_classes + codes, minlength=(n_levels + 2) * n_classes)
-    counts = counts.reshape(n_levels + 2, n_classes)[:, classes].astype(np.float64)
-    totals = np.bincount(place, minlength=n_levels + 2)[:, np.newaxis]
-    prior = (np.bincount(codes, minlength=n_classes)[classes] + 0.5) / (len(codes) + 1.0)
-    shares: Floats = (counts + PRIOR_ROWS * prior) / (totals + PRIOR_ROWS)
+    if weight is not None:  # in the order of weights, sums do not depend on that of the rows
+        order = np.argsort(weight)
+        place, codes, weight = place[order], codes[order], weight[order]
+    counts = np.bincount(place * n_classes + codes, weight, (n_levels + 2) * n_classes).reshape(-1, n_classes)
+    of_classes = np.bincount(codes, weight, n_classes)
+    totals = np.bincount(place, weight, n_levels + 2)[:, np.newaxis]
+    prior = (of_classes[classes] + 0.5) / (of_classes.sum() + 1.0)
+    shares: Floats = (counts[:, classes] + PRIOR_ROWS * prior) / (totals + PRIOR_ROWS)
     return shares
 
 
@@ -76,17 +83,28 @@ def value_means(levels: Ints, y: Floats, n_levels: int, weight: Floats | None = 
     mass = np.ones(len(y)) if weight is None else weight
     # in the order of values, sums do not depend on that of the rows
     order, by_value = np.lexsort((mass, y, place)), np.lexsort((mass, y))
-    centre = float(np.average(y[by_value], weights=mass[by_value]))
+    centre = float(np.average(y[by_value], weights=mass[by_value])) if len(y) else 0.0
     sums = np.bincount(place[order], mass[order] * (y[order] - centre), minlength=n_levels + 2)
     rows = np.bincount(place[order], mass[order], minlength=n_levels + 2)
     return (centre + sums / (rows + PRIOR_ROWS))[:, np.newaxis]
 
 
-def out_of_fold_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints, folds: Ints) -> Floats:
+def out_of_fold_shares(
+    levels: Ints,
+    codes: Ints,
+    n_levels: int,
+    n_classes: int,
+    classes: Ints,
+    folds: Ints,
+    weight: Floats | None = None,
+) -> Floats:
     """Return the shares that each row's value has among the rows of the other folds; see `class_shares`."""
-    return _out_of_fold(
-        levels, n_levels, folds, lambda rows: class_shares(levels[rows], codes[rows], n_levels, n_classes, classes)
-    )
+
+    def learn(rows: Bools) -> Floats:
+        of_rows = None if weight is None else weight[rows]
+        return class_shares(levels[rows], codes[rows], n_levels, n_classes, classes, of_rows)
+
+    return _out_of_fold(levels, n_levels, folds, learn)
 
 
 def out_of_fold_means(levels: Ints, y: Floats, n_levels: int, folds: Ints, weight: Floats | None = None) -> Floats:

@@ -432,9 +432,10 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
     left = np.uint64(gaps | cut)
     if cut > 0:  # bins between that no row is in go with the nearer side: other rows may be there
         above = cut + 1
-        while sums[leaf, t, above] == 0:
+        while above < n_bins and sums[leaf, t, above] == 0:
             above += 1
-        left += np.uint64((above - cut - 1) // 2)
+        # where gaps alone are to the right, no number is: all go to the left
+        left = np.uint64(gaps | (cut + (above - cut - 1) // 2 if above < n_bins else MOST_BINS - 1))
     return (best - of_leaf) * (second_unit / first_units(count_bits) ** 2), left
 
 

@@ -87,6 +87,9 @@ class Train(NamedTuple):
         Where each column, as the caller has them, is; None where all are where they were.
     wanted : frozenset of str or None
         The learners whose predictions are asked for; None for all.
+    fold : ndarray of shape (n,) or None
+        A row's category is told by the targets of the other folds: rows of a group share one, and so do copies of a
+        row. None where rows are dealt out in turn.
     """
 
     X: NDArray[Any]
@@ -98,6 +101,7 @@ class Train(NamedTuple):
     weight: Floats | None = None
     given_columns: Ints | None = None
     wanted: frozenset[str] | None = None
+    fold: Ints | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, weight: Floats | None = None, **others: Any) -> "Train":
@@ -118,6 +122,11 @@ class Train(NamedTuple):
     def weights(self) -> Floats:
         """What each row counts."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
+
+    @property
+    def folds(self) -> Ints:
+        """The fold of each row."""
+        return np.arange(len(self.y)) % N_FOLDS if self.fold is None else self.fold
 
     @property
     def prior(self) -> Floats:
@@ -155,8 +164,9 @@ class Train(NamedTuple):
     def first(self, n: int) -> "Train":
         """Return a sample of the rows."""
         weight = None if self.weight is None else self.weight[:n]
+        fold = None if self.fold is None else self.fold[:n]
         table = None if self.table is None else self.table._replace(train=self.table.train[:n])
-        return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=table)
+        return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=table, fold=fold)
 
     def drawn_by_weight(self) -> "Train":
         """Return as many rows, in which each stands as often as it counts: for learners that take no weights."""
@@ -166,7 +176,7 @@ class Train(NamedTuple):
         totals = np.cumsum(self.weight)
         rows = np.minimum(np.searchsorted(totals, (np.arange(n) + 0.5) * (totals[-1] / n)), n - 1)
         table = None if self.table is None else self.table._replace(train=self.table.train[rows])
-        return self._replace(X=self.X[rows], y=self.y[rows], weight=None, table=table)
+        return self._replace(X=self.X[rows], y=self.y[rows], weight=None, table=table, fold=self.folds[rows])
 
     def within(self, predicted: NDArray[Any], least: float) -> Floats:
         """Return regressions as predictions: probabilities of at least so much, or a single column as it is."""
@@ -428,13 +438,13 @@ def encoded(table: Codes, column: int, train: Train, classes: Ints | None = None
     """
     levels = _levels(table.train[:, column])
     n_levels = 1 + int(levels.max(initial=0))
-    folds = np.arange(len(levels)) % N_FOLDS
     if train.n_classes:
         used = classes_to_encode(train.codes, train.n_classes) if classes is None else classes
-        known = out_of_fold_shares(levels, train.codes, n_levels, train.n_classes, used, folds)
-        means = class_shares(levels, train.codes, n_levels, train.n_classes, used)
+        targets = levels, train.codes, n_levels, train.n_classes, used
+        known = out_of_fold_shares(*targets, train.folds, train.weight)
+        means = class_shares(*targets, train.weight)
     else:
-        known = out_of_fold_means(levels, train.y, n_levels, folds, train.weight)
+        known = out_of_fold_means(levels, train.y, n_levels, train.folds, train.weight)
         means = value_means(levels, train.y, n_levels, train.weight)
     seen = np.bincount(levels + 1, minlength=n_levels + 1)[1:] > 0
     return known, _means_in(table.test[:, column], means, seen)

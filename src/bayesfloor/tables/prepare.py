@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.folds import stratified_folds
+from bayesfloor.data.folds import grouped_folds, stratified_folds
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import ColumnSummary, Table, TabularView
 from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
@@ -23,7 +23,7 @@ from bayesfloor.tables.columns import (
     TextColumn,
 )
 from bayesfloor.tables.frames import frame_of_raw
-from bayesfloor.tables.labelled_rows import LabelledRows, labelled, row_keys
+from bayesfloor.tables.labelled_rows import LabelledRows, group_numbers, labelled, row_keys
 from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.profiles import possible_groups
@@ -107,7 +107,11 @@ def _assemble(
     raw.columns = [column for column in raw.columns if column.name in left]  # the others' memory may become that of X
     own = None
     if is_own and labels is not None and any(isinstance(each, SharesFeatures) for each in preparation.columns):
-        folds = stratified_folds(labels.codes, N_FOLDS, row_keys(ready, labels.codes, 0))
+        keys = row_keys(ready, labels.codes, 0)
+        if rows.groups is None:
+            folds = stratified_folds(labels.codes, N_FOLDS, keys)
+        else:
+            folds = grouped_folds(labels.codes, group_numbers(raw.column(rows.groups), []), N_FOLDS, keys)
         own = OwnLabels(labels.codes, len(labels.classes), folds, labels.y if labels.task == "regression" else None)
     by_name = {column.name: column for column in ready.columns}
     X = check_points(preparation.features(ready, own, consume=True), min_rows=1)

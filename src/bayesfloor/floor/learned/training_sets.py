@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.folds import grouped_folds
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.data.target_encoding import N_FOLDS, classes_to_encode
 from bayesfloor.learn.later import Later, as_kind, beside, of_rows
 from bayesfloor.learn.training_rows import Codes, Train, encoded, relative_spread, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -75,11 +76,14 @@ def _weights_of(problem: Problem, rows: Ints) -> Floats:
 
 def _targets_of(problem: Problem, known: Ints) -> Train:
     """Return training rows of which the targets alone are filled in."""
-    weight = None if problem.sample_weight is None else _weights_of(problem, known)
+    weight, fold = None if problem.sample_weight is None else _weights_of(problem, known), None
+    if problem.groups is not None:
+        keys = np.arange(len(known), dtype=np.uint64)  # rows are in random order
+        fold = grouped_folds(problem.codes[known], problem.groups[known], N_FOLDS, keys)
     if problem.task == "classification":
-        return Train(problem.X[:0], problem.codes[known], len(problem.classes), weight=weight)
+        return Train(problem.X[:0], problem.codes[known], len(problem.classes), weight=weight, fold=fold)
     mean, spread = mean_and_spread(problem, known)
-    return Train.of_numbers(problem.X[:0], (problem.y[known] - mean) / spread, weight)
+    return Train.of_numbers(problem.X[:0], (problem.y[known] - mean) / spread, weight, fold=fold)
 
 
 def _classes(problem: Problem) -> Ints | None:
