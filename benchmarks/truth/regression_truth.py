@@ -53,6 +53,7 @@ def measure(name: str, n: int, repeat: int, estimators: list[str]) -> dict:
             record[REACHED] = cell(of_r2.reached, *of_r2.reached_interval, seconds)
             record[FLOOR] = cell(of_r2.estimate, *of_r2.interval, seconds)
             record["findings"] = [finding.code for finding in floor.findings]
+            record["reasons"] = [reason.kind for reason in floor.trust.reasons if reason.in_headline]
         elif estimator == TREES:
             _, seconds, trees = timed(lambda: bayesfloor.noise_variance_from_trees(X, y, n_jobs=1))
             record[TREES] = cell(trees.r2, *trees.r2_interval, seconds)

@@ -78,6 +78,7 @@ def measure(name: str, n: int, repeat: int) -> dict:
     record["what was reached"] = cell(floor.reached, *floor.reached_interval, seconds)
     record["residual_z"] = round(floor.residual_z, 2)
     record["findings"] = [finding.code for finding in floor.findings]
+    record["reasons"] = [reason.kind for reason in floor.trust.reasons if reason.in_headline]
     record["metrics"] = {each: as_loss(floor.metrics[each]) for each in names}
     return record
 
