@@ -244,7 +244,9 @@ def test_groups_reach_the_floor(run, tmp_path, request):
     ]
     (tmp_path / "g.csv").write_text("\n".join(["patient,u,v,y", *rows]) + "\n")
     mixed, grouped = run("floor g.csv --json"), run("floor g.csv --groups patient --json")
-    assert parsed(mixed)["result"]["reached"] < 0.05
+    assert parsed(mixed)["result"]["as_asked"]["reached"] < 0.05
+    assert parsed(mixed)["result"]["reached"] == pytest.approx(parsed(grouped)["result"]["reached"], abs=0.1)
+    assert "These figures are for a new 'patient'" in mixed.err
     assert parsed(grouped)["result"]["reached"] > 0.25
     assert "BF034" in mixed.err
     assert "--groups" in mixed.err

@@ -103,7 +103,11 @@ def test_what_is_a_leak_whatever_the_others_tell():
 def test_a_column_is_a_leak_where_the_others_tell_far_less():
     from types import SimpleNamespace as Metric
 
-    told = Metric(reached=0.01, perfect=0.0, baseline=0.5)
-    assert is_worse_without(told, Metric(reached=0.2, perfect=0.0))
-    assert not is_worse_without(told, Metric(reached=0.02, perfect=0.0))
-    assert not is_worse_without(Metric(reached=0.18, perfect=0.0, baseline=0.5), Metric(reached=0.2, perfect=0.0))
+    def reached(value, width=0.02):
+        ends = (value - width, value + width)
+        return Metric(reached=value, perfect=0.0, baseline=0.5, reached_interval=ends)
+
+    assert is_worse_without(reached(0.01), reached(0.2))
+    assert not is_worse_without(reached(0.01), reached(0.02))
+    assert not is_worse_without(reached(0.18), reached(0.2))
+    assert not is_worse_without(reached(0.01, 0.05), reached(0.09, 0.08))  # of fifty rows, four more errors

@@ -1,5 +1,6 @@
 """The command compare."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from bayesfloor.cli.options import RUN_DEFAULTS, Count, Criterion, RunOptions, S
 from bayesfloor.cli.output import columns_text, progress_on_stderr, say, show
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
+from bayesfloor.exceptions import TrustWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,7 +98,13 @@ def compare(
         asked |= _steps(files, target, task, groups, time, seed, options)
     else:
         asked |= _features(files, labels, target, groups, time, together=together)
-    with progress_on_stderr(options.quiet) as progress, without_messages_of_libraries(), compiling_boosting(not fast):
+    with (
+        progress_on_stderr(options.quiet) as progress,
+        without_messages_of_libraries(),
+        compiling_boosting(not fast),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", TrustWarning)  # the sentence begins with it
         found = bf.compare_features(**asked, progress=False if fast else progress)
     say(found.sentence(), quiet=options.quiet)
     show("compare", found.to_dict(), _text(found), options, findings=found.findings)

@@ -53,6 +53,8 @@ _MATTERS = 0.1
 _SEEMS = (0.5, 0.05)
 #: How much more of what needs no features must be left without the columns, and at least which share of it.
 _TIMES_WORSE, _LEFT_WITHOUT = 1.25, 0.05
+#: Standard errors by which it must be more: of few rows, a good column leaves a handful of errors fewer by chance.
+_N_ERRORS = 2.0
 
 L = TypeVar("L", LearnedFloor, RegressionFloor)
 #: From a problem, and how many more trainings may come, to its floor and what else is wanted of the training.
@@ -438,7 +440,8 @@ def is_worse_without(metric: MetricFloor, without: MetricFloor) -> bool:
     """Tell whether models are far from what they reach with all columns where some are left out."""
     scale = abs(metric.baseline - metric.perfect)
     left, left_without = (abs(each.reached - each.perfect) for each in (metric, without))
-    return left_without > _TIMES_WORSE * left and left_without > _LEFT_WITHOUT * scale
+    is_much = left_without > _TIMES_WORSE * left and left_without > _LEFT_WITHOUT * scale
+    return is_much and left_without - left > _N_ERRORS * _error_of_both(metric, without)
 
 
 def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: float) -> bool:
@@ -450,9 +453,13 @@ def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: fl
     at_size = float(mixed.curve_at(apart.curve.size[0]))
     at_size = max(at_size, mixed.reached) if sign > 0 else min(at_size, mixed.reached)
     worse = sign * (apart.reached - at_size)
-    first, second = ((each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (mixed, apart))
     lead = sign * (mixed.baseline - mixed.reached)
-    return worse > n_errors * float(np.hypot(first, second)) and worse > share * lead
+    return worse > n_errors * _error_of_both(mixed, apart) and worse > share * lead
+
+
+def _error_of_both(first: MetricFloor, second: MetricFloor) -> float:
+    """Return the standard error of the difference of what was reached, as of independent rows."""
+    return float(np.hypot(*((each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (first, second))))
 
 
 def first_metric(learned: LearnedFloor | RegressionFloor) -> MetricFloor:
