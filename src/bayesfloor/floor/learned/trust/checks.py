@@ -459,7 +459,8 @@ def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: fl
 
 def _error_of_both(first: MetricFloor, second: MetricFloor) -> float:
     """Return the standard error of the difference of what was reached, as of independent rows."""
-    return float(np.hypot(*((each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (first, second))))
+    of_first, of_second = ((each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (first, second))
+    return float(np.hypot(of_first, of_second))
 
 
 def first_metric(learned: LearnedFloor | RegressionFloor) -> MetricFloor:
