@@ -164,7 +164,9 @@ def check_names_of_features(classifier):
     pandas = pytest.importorskip("pandas")
     X, y = blobs()
     frame = pandas.DataFrame(X, columns=list("abc"))
-    classifier.fit(frame, pandas.Series(y, index=np.arange(len(y)) + 5))
+    with pytest.raises(ValueError, match="The index of y is not that of X"):
+        classifier.fit(frame, pandas.Series(y, index=np.arange(len(y)) + 5))
+    classifier.fit(frame, pandas.Series(y))
     assert classifier.feature_names_in_.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(classifier.predict(frame), clone(classifier).fit(X, y).predict(X))
     with pytest.raises(ValueError, match="Feature names must be in the same order"):

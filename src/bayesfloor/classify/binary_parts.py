@@ -175,8 +175,9 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         Self
             This estimator.
         """
+        beside = {"sample_weight": sample_weight, "groups": groups}
         training = check_training(
-            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
+            self, X, y, **beside, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
         )
         group_codes = training.groups_of(groups)
         self._fit_parts(training, group_codes, self._part_params(training, X, group_codes, fit_params))

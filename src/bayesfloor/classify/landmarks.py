@@ -37,6 +37,7 @@ from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.cluster import cluster_of
+from bayesfloor.runtime.frames import check_same_index
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import listed
 from bayesfloor.runtime.threads import WorkerPool, supervise
@@ -269,6 +270,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         known = self.classes_ if classes is None else check_labels(classes, len(classes))[0]
         if not is_first and not np.array_equal(known, self.classes_):
             raise ValueError(f"classes must be those of the first call of partial_fit, {self.classes_}. Got {classes}.")
+        check_same_index({"X": X, "y": y, "sample_weight": sample_weight})
         points = check_rows(self, X, accept_sparse=True, reset=is_first)
         codes = _codes_among(known, y, points.shape[0])
         weight = None if sample_weight is None else check_weights(sample_weight, len(codes))

@@ -21,7 +21,7 @@ from bayesfloor.data.numbers import check_finite_numbers
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.runtime.checks import ParameterError, warn_caller
-from bayesfloor.runtime.frames import column_named
+from bayesfloor.runtime.frames import check_same_index, column_named
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.arguments import at_hand
 from bayesfloor.tables.chunked import columns_as_frame
@@ -92,6 +92,7 @@ def check_training(
     *,
     sample_weight: Any = None,
     class_weight: Any = None,
+    groups: Any = None,
     accept_sparse: bool = False,
     squares: bool = False,
 ) -> Training:
@@ -111,6 +112,8 @@ def check_training(
         Weights.
     class_weight : dict, "balanced" or None, default=None
         What rows of each class weigh; "balanced" gives all classes the same weight in sum.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Rows that belong together, whose index is looked at.
     accept_sparse : bool, default=False
         Whether the classifier can work on a sparse X. Otherwise one is refused.
     squares : bool, default=False
@@ -120,6 +123,7 @@ def check_training(
     -------
     Training
     """
+    check_same_index({"X": X, "y": y, "sample_weight": sample_weight, "groups": groups})
     points, y = _check_fit(classifier, X, y, accept_sparse, squares)
     classes, codes = check_labels(y, points.shape[0])
     given_codes = codes

@@ -10,7 +10,7 @@ from importlib import import_module
 from inspect import isfunction
 from typing import Any, ParamSpec, TypeVar
 
-from bayesfloor.runtime.text import unique_names
+from bayesfloor.runtime.text import counted, unique_names
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -188,6 +188,34 @@ def column_named(data: Any, wanted: Any) -> str | None:
             if isinstance(name, str) == isinstance(wanted, str) and name == wanted:
                 return text
     return wanted if isinstance(wanted, str) else None
+
+
+def check_same_index(values: Mapping[str, Any]) -> None:
+    """Refuse series and frames of pandas whose rows are labelled otherwise: rows are matched by their place.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        What stands side by side, by what it is called; anything without an index is matched by its place.
+
+    Raises
+    ------
+    ValueError
+        When an index is not that of the first of them.
+    """
+    of_pandas = [name for name, value in values.items() if hasattr(value, "iloc") and not is_collection(value)]
+    for name in of_pandas:
+        first = of_pandas[0]
+        index, own = values[name].index, values[first].index
+        if len(index) != len(own) or index.equals(own):
+            continue
+        n_common = len(index.intersection(own))
+        rows = counted(n_common, "row") if n_common else "no row"
+        order = "" if n_common < len(own) else ", in another order"
+        raise ValueError(
+            f"The index of {name} is not that of {first}: it has {rows} in common with {first}{order}. Rows are "
+            "matched by their place: bring them into one order, and reset the index."
+        )
 
 
 def _mark(found: Any, library: str) -> None:

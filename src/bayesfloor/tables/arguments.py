@@ -22,6 +22,7 @@ from bayesfloor.data.row_groups import as_numbers, check_groups, check_subgroups
 from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.frames import (
     as_narwhals,
+    check_same_index,
     column_named,
     is_collection,
     names_of,
@@ -181,13 +182,15 @@ def at_hand(
     Raises
     ------
     ValueError
-        Where values beside rows that were drawn are not as many as all rows.
+        Where values beside rows that were drawn are not as many as all rows, and where series have another index.
     """
     beside = {name: value.compute() if is_collection(value) else value for name, value in beside.items()}
     strays = "refuse" if isinstance(prepare, str) and prepare == "strict" else "text"
     if (found := draw_rows(X, seed, target=target if isinstance(target, str) else None, strays=strays)) is None:
+        check_same_index({"X": X, **beside})
         return columns_of_file(X, target, prepare), beside
     if not found.is_sampled and found.frame is not None:
+        check_same_index({"X": found.frame, **beside})
         return found.frame, beside
     for name, value in beside.items():
         if value is not None and np.ndim(value):
@@ -368,7 +371,7 @@ def _unused(name: str, raw: RawTable) -> str:
     return name
 
 
-def prepared_points(X: Any, y: Any) -> tuple[Any, Any]:
+def prepared_points(X: Any, y: Any, **beside: Any) -> tuple[Any, Any]:
     """Return points and labels, of a table, a data frame or a file that is made ready, and anything else unchanged.
 
     Parameters
@@ -377,11 +380,14 @@ def prepared_points(X: Any, y: Any) -> tuple[Any, Any]:
         What the caller passes as X.
     y : array-like, str or None
         The labels, the name of their column, or None with a Table.
+    **beside
+        What else is passed for each row, whose index is looked at.
 
     Returns
     -------
     X, y
         Still unchecked.
     """
+    check_same_index({"X": X, "y": y, **beside})
     table = None if y is None else table_of(X, y)
     return points_and_labels(X, y) if table is None else (table.X, table.y)

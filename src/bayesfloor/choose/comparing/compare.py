@@ -13,7 +13,7 @@ from bayesfloor.choose.comparing.differences import Measured, allowing_for_all, 
 from bayesfloor.choose.comparing.representations import Representation, check_features
 from bayesfloor.choose.comparing.results import FeatureComparison, FeatureFloor, rounded_rows
 from bayesfloor.choose.comparing.rounds import Race, RacedRows
-from bayesfloor.choose.comparing.shared_rows import check_rows, check_same_rows, with_marks
+from bayesfloor.choose.comparing.shared_rows import check_rows, with_marks
 from bayesfloor.choose.comparing.trust import Looked, look
 from bayesfloor.choose.floor_levels import CRITERIA, level_without_features
 from bayesfloor.data.problem import Problem
@@ -33,7 +33,7 @@ from bayesfloor.runtime.checks import (
     warn_caller,
 )
 from bayesfloor.runtime.findings import Finding, in_order
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import check_same_index, like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, quoted
 from bayesfloor.tables.arguments import check_problem
 from bayesfloor.tables.frames import is_eager_frame
@@ -173,8 +173,8 @@ def compare_features(
         budget = check_int("budget", budget, 1)
     asked = check_rows(X, y, task, groups=groups, time=time, sample_weight=sample_weight)
     target, n = asked.problem, len(asked.y)
-    if isinstance(features, Mapping):
-        check_same_rows(features, y)
+    named = features.items() if isinstance(features, Mapping) else ()
+    check_same_index({"y": y, "X": X, **{f"the features {quoted(str(name))}": value for name, value in named}})
 
     def labelled(table: Any) -> Problem:
         return check_problem(table, asked.y, task=target.task, prepare=prepare, seed=seed)

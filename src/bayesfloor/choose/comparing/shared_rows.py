@@ -22,7 +22,6 @@ from bayesfloor.floor.learned.learning import plan_for
 from bayesfloor.floor.learned.row_plan import Planned
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names
-from bayesfloor.runtime.text import counted, quoted
 from bayesfloor.tables.arguments import check_problem, columns_of_file
 from bayesfloor.tables.frames import frame_of_raw, is_eager_frame
 from bayesfloor.tables.sources import collected
@@ -76,23 +75,6 @@ def check_rows(X: Any, y: Any, task: str, **known: Any) -> Asked:
     problem = check_problem(np.zeros((len(labels), 1)), labels, task=task, **values)
     of_classes = problem.task == "classification"
     return Asked(X, problem, problem.classes[problem.codes] if of_classes else problem.y)
-
-
-def check_same_rows(features: Any, y: Any) -> None:
-    """Refuse frames of pandas whose rows are labelled otherwise than those of y: rows are matched by their place."""
-    if not hasattr(y, "index") or not hasattr(y, "iloc"):
-        return
-    for name, value in features.items():
-        index = getattr(value, "index", None)
-        if index is None or not hasattr(value, "iloc") or len(index) != len(y) or index.equals(y.index):
-            continue
-        n_common = len(index.intersection(y.index))
-        also = "has no row in common with y" if not n_common else f"has {counted(n_common, 'row')} in common with y"
-        order = "" if n_common < len(y) else ", in another order"
-        raise ValueError(
-            f"The index of the features {quoted(name)} is not that of y: it {also}{order}. Rows are matched by their "
-            "place: bring them into one order, and reset the index."
-        )
 
 
 def with_marks(problem: Problem, representations: list[Representation]) -> Problem:

@@ -18,7 +18,7 @@ from bayesfloor.data.prepared_table import Table, TabularView
 from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.frames import column_named
+from bayesfloor.runtime.frames import check_same_index, column_named
 from bayesfloor.runtime.text import listed_names
 from bayesfloor.tables.arguments import is_file
 from bayesfloor.tables.automatic import learn_automatically
@@ -109,6 +109,8 @@ def two_tables(
     tables, drawn = _read_both(old, new, names["y"], seed)
     dropped = as_names(drop, "drop", old)
     for name, given in pairs.items():
+        for side, table, values in zip(("old", "new"), (old, new), given, strict=True):
+            check_same_index({side: table, f"{name} of {side}": values})
         unused = names[name] = _unused(name, tables)
         for raw, rows, values in zip(tables, drawn, given, strict=True):
             raw.columns.append(_column_of(unused, values, raw, rows, name))

@@ -260,7 +260,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     >>> linear_svm_path(scale(X), y)
     LinearSVMPath(Cs 3.815e-06 to 2.621e+05, 30 features)
     """
-    X, y = prepared_points(X, y)
+    X, y = prepared_points(X, y, sample_weight=sample_weight)
     points = (check_sparse_points if sparse.issparse(X) else check_points)(X, squares=True)
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:

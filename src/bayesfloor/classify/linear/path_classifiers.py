@@ -169,8 +169,9 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         """
         Cs = check_values_of_c(self.C, self.Cs)
         n_threads = check_n_jobs(self.n_jobs)
+        beside = {"sample_weight": sample_weight, "groups": groups}
         training = check_training(
-            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
+            self, X, y, **beside, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
         X = dense_where_narrow(training.X)
         keys = fold_keys(X, check_random_state_seed(self.random_state))

@@ -25,7 +25,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.held_out import HeldOut, HeldOutClasses
 from bayesfloor.learn.training_rows import Train, as_given, safe
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.frames import column_named, column_texts, with_text_names
+from bayesfloor.runtime.frames import check_same_index, column_named, column_texts, with_text_names
 from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -238,6 +238,7 @@ def check_compared(model: Any, predictions: Any, own: OwnRows, problem: Problem,
         other = "classes" if task == "regression" else "numbers"
         raise TypeError(f"{type(model).__name__} predicts {noun}, and y holds {other}.")
     if model is None:
+        check_same_index({"X": own.X, "predictions": predictions})
         n_rows = _n_rows(own.X)
         if problem.task == "regression":
             if is_eager_frame(predictions) and len(predictions.columns) == 1:

@@ -17,7 +17,7 @@ from bayesfloor.floor.trees.problem import Options, Progress, check_options, che
 from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.forest.growing.classes import join_classes
 from bayesfloor.forest.growing.forests import check_new_points
-from bayesfloor.runtime.frames import like_input, names_of
+from bayesfloor.runtime.frames import check_same_index, like_input, names_of
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
 
@@ -167,6 +167,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         """
         before: Stream | None = getattr(self, "_stream", None)
         asked = (self.n_trees, self.n_tie_draws, self.random_state)
+        check_same_index({"X": X, "y": y})
         if before is None:
             options = self._options(self.random_state)
             batch = first_batch(X, y, classes)

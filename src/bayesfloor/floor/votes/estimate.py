@@ -29,7 +29,7 @@ from bayesfloor.floor.votes.vote_table import VoteTable, check_votes, with_share
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
-from bayesfloor.runtime.frames import as_narwhals, like_input
+from bayesfloor.runtime.frames import as_narwhals, check_same_index, like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
 from bayesfloor.tables.arguments import check_problem
 from bayesfloor.tables.frames import is_eager_frame
@@ -134,6 +134,8 @@ def vote_floor(
     n_bootstrap = check_int("n_bootstrap", n_bootstrap, 20)
     seed = check_random_state_seed(random_state)
     table = check_votes(votes, rows=rows, annotators=annotators, labels=labels, form=form, classes=classes)
+    if table.row_names is None:
+        check_same_index({"votes": votes, "X": X})
     has_votes = table.counts.sum(axis=1) > 0
     counts = table.counts[has_votes]
     agreed = row_agreement(counts)

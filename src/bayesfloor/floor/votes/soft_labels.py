@@ -21,7 +21,7 @@ from bayesfloor.floor.votes.result import SoftLabelFloor
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import as_narwhals, like_input
+from bayesfloor.runtime.frames import as_narwhals, check_same_index, like_input
 from bayesfloor.runtime.text import listed, percent, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -94,6 +94,7 @@ def soft_label_floor(
     started = perf_counter()
     confidence = check_confidence(confidence)
     seed = check_random_state_seed(random_state)
+    check_same_index({"P": P, "y": y, "X": X})
     probabilities = _check_probabilities(P)
     n_rows, n_classes = probabilities.shape
     labels, codes = _check_classes(P, y, classes, n_rows, n_classes)
