@@ -132,7 +132,7 @@ def test_groups_by_name_and_names_of_features():
 def test_max_rows_is_kept_and_stated():
     X, y = shifted_classes(0, 300, n_features=3, n_classes=3)
     selector = FloorSelector(1, max_rows=100).fit(X, y)
-    assert selector.n_rows_ == selector.path_.n_rows == selector.floor_.n_samples == 100
+    assert selector.n_rows_ == selector.path_.n_rows == selector.floor_.n_rows == 100
     assert selector.path_.n_samples == 300
     counts = np.bincount(y)
     assert np.abs(selector.floor_.class_counts - counts / 3).max() < 2

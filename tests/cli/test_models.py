@@ -98,19 +98,22 @@ def test_labels_that_cannot_be_used_are_left_aside(run, model, tmp_path):
 
 def test_labels_that_say_there_is_none(run, table, model, tmp_path):
     points, labels = three_classes(30, seed=5)
-    write_csv(tmp_path / "new.csv", points, ["unknown", *labels[1:]])
+    write_csv(tmp_path / "new.csv", points, ["?", *labels[1:]])
     outcome = run("predict model.skops new.csv")
     assert len(rows_of(outcome.out)) == 31
     assert "1 of 30 rows have no label in 'kind': the labels are left aside." in outcome.err
-    marked = np.where(np.arange(len(points)) % 5, labels, "unknown")
+    marked = np.where(np.arange(len(points)) % 5, labels, "?")
     write_csv(tmp_path / "marked.csv", points, marked)
     outcome = run("fit marked.csv --out left_out.skops --json")
     assert json.loads(outcome.out)["data"]["n_rows"] == 24
-    assert "Missing labels in 'kind': 'unknown' (6)" in outcome.err
+    assert "Missing labels in 'kind': '?' (6)" in outcome.err
     assert run("fit marked.csv --out kept.skops --keep-missing-as-class").code == 0
     outcome = run("predict kept.skops marked.csv")
-    assert "p(unknown)" in outcome.out
+    assert "p(?)" in outcome.out
     assert "of 30 labels in marked.csv are not those predicted" in outcome.err
+    write_csv(tmp_path / "word.csv", points, np.where(marked == "?", "None", marked))
+    assert json.loads(run("fit word.csv --out word.skops --json").out)["data"]["n_rows"] == 30
+    assert "p(None)" in run("predict word.skops word.csv").out
 
 
 def test_text_columns_and_gaps_are_prepared_alike(run, tmp_path):

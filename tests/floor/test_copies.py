@@ -217,7 +217,7 @@ def test_a_class_does_not_vanish_with_the_copies():
 def test_redrawn_labels_are_those_of_different_rows():
     X3, y3, _ = copied(*gaussians(n=200))
     check = label_noise_check(X3, y3, shares=[0.4], **FAST)
-    assert check.n_samples == 200
+    assert (check.n_samples, check.n_rows) == (len(X3), 200)
     assert check.estimate[0] > 0.1
 
 

@@ -376,7 +376,7 @@ def test_rows_that_are_left_out_keep_their_places():
     predictions = frame["outcome"].fillna("no")
     found = floor_gap(None, frame, "outcome", predictions=predictions)
     assert found.value == 0.0
-    assert found.n_samples == frame["outcome"].notna().sum()
+    assert (found.n_samples, found.n_rows) == (len(frame), frame["outcome"].notna().sum())
 
 
 def test_a_table_is_given_as_numbers(tmp_path):

@@ -45,7 +45,7 @@ BAD = {
     "lengths differ": (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
     "one class": (lambda X, y: (X, ["a"] * len(X)), "needs two classes, got 1: 'a'"),
     "continuous y": (lambda X, y: (X, X[:, 0]), "regression"),
-    "missing labels": (lambda X, y: (X, [None, *y[1:].tolist()]), "1 missing label"),
+    "no label": (lambda X, y: (X, [None] * len(y)), "120 missing labels"),
     "mixed labels": (lambda X, y: (X, ["a", *y[1:].tolist()]), "mixed types.*int and str"),
 }
 

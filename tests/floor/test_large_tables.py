@@ -208,6 +208,27 @@ def test_labels_that_mean_a_missing_one_elsewhere_are_classes_in_every_chunk(tmp
     np.testing.assert_array_equal(problem.stored.class_counts, counts)
 
 
+def test_words_are_classes_by_their_share_of_all_rows(tmp_path):
+    """The sample has no row with the mark that makes a rare word a missing label."""
+    frame, _ = frame_of()
+    for share, left_out in ((0.012, 73), (0.04, 1)):
+        labels = frame["label"].to_numpy().astype(object)
+        sampled = sample_of(source_of(frame.lazy()), 1500).rows
+        rows = np.random.default_rng(1).permutation(6000)
+        labels[rows[: round(share * 6000)]] = "None"
+        labels[np.setdiff1d(np.arange(6000), sampled)[0]] = "?"
+        marked = frame.drop("amount").with_columns(label=polars.Series(labels.tolist()))
+        folder = folder_of(marked, tmp_path / f"rows {share}")
+        problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+        assert problem.stored.n_rows == 6000 - left_out == problem.stored.class_counts.sum()
+        assert problem.n_samples == 6000
+        assert problem.classes.tolist() == (["no", "yes"] if left_out > 1 else ["None", "no", "yes"])
+        (finding,) = problem.findings
+        marks = "'None' (72), '?' (1)" if left_out > 1 else "'?' (1)"
+        assert f"{left_out} without a label in 'label', {marks} among them" in finding.sentence
+        assert f"{left_out} of 6,000 rows" in finding.sentence
+
+
 def test_a_cluster_gives_the_same_answer(tmp_path, client, monkeypatch):
     monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 3)
     frame, _ = frame_of(4000)

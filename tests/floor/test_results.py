@@ -22,7 +22,7 @@ def sample():
 
 LABELS = {
     "int": [30, 10, 40, 20],
-    "text": ["d", "NA", "c", ""],
+    "text": ["d", "NA", "c", "None"],
     "bool-like float": [2.0, 0.0, 3.0, 1.0],
     "date": [date(2020, 1, d) for d in (4, 2, 3, 1)],
     "bytes": [b"x", b"y", b"z", b"w"],

@@ -375,7 +375,7 @@ def test_labels_come_with_a_table_or_by_themselves(tmp_path):
 def test_many_rows_are_sampled():
     X, y = make_blobs(300, centers=3, random_state=0)
     report = difficulty_report(X, y, max_rows=100, max_tree_rows=60)
-    assert report.trees.n_samples == 60
+    assert (report.trees.n_samples, report.trees.n_rows) == (300, 60)
     assert report.learned.n_rows == 100
     assert any("60 of the rows" in note for note in report.summary["data"]["notes"])
     assert report.summary["data"]["n_rows"] == 300

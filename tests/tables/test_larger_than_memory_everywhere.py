@@ -297,7 +297,8 @@ def test_nonsense_is_refused():
 def test_a_function_that_reports_no_sample_warns(tmp_path, few_rows):
     given = in_every_form(numbers(), tmp_path)["folder"]
     with pytest.warns(UserWarning, match="100 of 400 rows are used, drawn at random"):
-        assert bayes_error(given, "y").n_samples == 100
+        floor = bayes_error(given, "y")
+    assert (floor.n_samples, floor.n_rows) == (400, 100)
 
 
 def test_gap_and_comparison(tmp_path, few_learners):

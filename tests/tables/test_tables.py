@@ -239,11 +239,11 @@ def test_blank_lines_are_skipped_and_counted(write):
 
 
 def test_labels_that_look_missing_are_refused_left_out_or_kept(write, refused):
-    text = "a,b\n1,NA\n2,u\n3,unknown\n4,v\n5,NA\n" + "6,u\n8,v\n" * 2
-    refused(text, "data.csv, line 2: 3 missing labels in 'b' ('NA', 'unknown' among them)")
+    text = "a,b\n1,?\n2,u\n3,null\n4,v\n5,?\n" + "6,u\n8,v\n" * 2
+    refused(text, "data.csv, line 2: 3 missing labels in 'b' ('?', 'null' among them)")
     refused(text, "keep_missing_as_class=True (--keep-missing-as-class) keeps them as classes")
     assert raw(write(text), drop_missing=True).y.tolist() == ["u", "v"] * 3
-    assert raw(write(text), keep_missing_as_class=True).classes.tolist() == ["NA", "u", "unknown", "v"]
+    assert raw(write(text), keep_missing_as_class=True).classes.tolist() == ["?", "null", "u", "v"]
 
 
 @pytest.mark.parametrize(

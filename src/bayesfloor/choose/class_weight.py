@@ -27,6 +27,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.results import Result
+from bayesfloor.tables.unlabelled import warn_of_left_out
 
 
 def bayes_class_weight(
@@ -90,6 +91,7 @@ def bayes_class_weight(
         return bayes_cost_matrix(X, y, strength=strength, base=base, **engine).class_weight()
     check_option("base", base, ("balanced", "equal"))
     floors = one_vs_rest_bayes_error(X, y, **engine)
+    warn_of_left_out(floors.findings)
     weights = _base(floors.class_counts, base) * (1.0 + strength * floors.normalized)
     return _as_class_weight(floors.classes, floors.class_counts, weights)
 
@@ -185,6 +187,7 @@ def bayes_cost_matrix(
     engine: dict[str, Any] = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device}
     engine |= {"random_state": random_state, "progress": progress, "client": client}
     floors = pairwise_bayes_error(X, y, **engine)
+    warn_of_left_out(floors.findings)
     cost = _base(floors.class_counts, base)[:, None] * (1.0 + strength * floors.normalized)
     np.fill_diagonal(cost, 0.0)
     return CostMatrix(floors.classes, cost, floors.class_counts)

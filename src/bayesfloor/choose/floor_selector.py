@@ -295,7 +295,8 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Check the data and choose the rows to search on."""
         check_option("task", self.task, TASKS)
         check_option("criterion", self.criterion, CRITERIA)
-        problem = check_problem(X, y, task=self.task, groups=groups, prepare="strict", seed=options.random_state)
+        how: dict[str, Any] = {"prepare": "strict", "seed": options.random_state, "needs_all": True}
+        problem = check_problem(X, y, task=self.task, groups=groups, **how)
         self.task_ = problem.task
         self.__dict__.pop("classes_", None)
         if problem.task == "classification":

@@ -109,7 +109,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             y = column_or_1d(y, warn=True)
         X, beside = at_hand(X, y, seed=seed, y=y, sample_weight=sample_weight, groups=groups)
         y, sample_weight, groups = beside.values()
-        problem, table = problem_and_table(X, y, task=task, sample_weight=sample_weight, groups=groups, time=None)
+        known: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "time": None}
+        problem, table = problem_and_table(X, y, task=task, needs_all=True, **known)
         n_given, problem = len(problem.X), _that_count(replace(problem, time=None, by=None))
         if len(problem.X) >= FEWEST_ROWS:
             checked: Checked[Any] = checked_floor(

@@ -138,9 +138,8 @@ def gap(
             **asked,
             **how,
         )
-    show(
-        "gap", found.to_dict(), _text(found), options, table=table, findings=(*found.findings, *found.learned.findings)
-    )
+    findings = tuple(dict.fromkeys((*found.findings, *found.learned.findings)))
+    show("gap", found.to_dict(), _text(found), options, table=table, findings=findings)
     low = found.sure_gap_interval[0]
     if fail_above is not None and low > fail_above:
         say(f"bayesfloor: {low:.4g} of the {found.floor.title} can surely be won, above {fail_above:g}")

@@ -322,11 +322,11 @@ def _numbers(trained: "Model", table: "Table", confidence: float | None) -> _Pre
 
 def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
     """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
-    from bayesfloor.tables.targets import is_missing_label
+    from bayesfloor.tables.unlabelled import missing_kind
 
     preparation = trained.preparation
     classes = getattr(trained.estimator, "classes_", None)
-    are_kept = classes is not None and any(is_missing_label(str(label)) for label in classes.tolist())
+    are_kept = classes is not None and any(missing_kind(str(label)) for label in classes.tolist())
     try:
         table = bf.read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
     except ValueError as error:

@@ -73,7 +73,7 @@ class ValueOptions(RunOptions):
     drop_missing
         Leave out rows with missing values or without a label.
     keep_missing_as_class
-        Keep labels such as NA, ?, . or unknown as classes; else they are missing.
+        Keep labels such as ?, . or a rare NA as classes; else they are missing.
     """
 
     target: str | None = None

@@ -50,7 +50,7 @@ def votes(
     form
         A column of counts for each class, a column of labels for each annotator, or a line for each vote.
     keep_missing_as_class
-        Keep labels such as NA, ?, . or unknown as classes; else they are no votes.
+        Keep labels such as ?, . or a rare NA as classes; else they are no votes.
 
     Examples
     --------
@@ -116,7 +116,8 @@ def _form_of(raw: "RawTable", dropped: list[str]) -> Form:
 
 def _leave_out_missing(raw: "RawTable", names: "list[str | None]") -> None:
     """Take labels that say that there is none for no votes, and note it."""
-    from bayesfloor.tables.targets import counted_labels, without_missing_labels
+    from bayesfloor.tables.targets import without_missing_labels
+    from bayesfloor.tables.unlabelled import counted_labels
 
     found = without_missing_labels(raw, *(name for name in names if name in raw.names))
     if found:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.points import MISSING_TYPES
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 
 def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[Any], Ints]:
@@ -70,9 +70,9 @@ def target_array(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
 
 def as_array(y: Any) -> NDArray[Any]:
     """Return y as an array that still shows which types it held."""
-    if isinstance(y, np.ma.MaskedArray):
-        _check_missing(int(np.count_nonzero(np.ma.getmaskarray(y))))
-    elif isinstance(y, list | tuple):
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        return np.array(y.tolist(), object)
+    if isinstance(y, list | tuple):
         types = set(map(type, y))
         # numpy would read [1, "a"] as text, [True, 2] as integers, and "a\0" as "a"
         as_they_are = len(types) > 1 or (types == {str} and any(label.endswith("\0") for label in y))
@@ -92,12 +92,12 @@ def _check_kind(labels: NDArray[Any]) -> None:
     kind = labels.dtype.kind
     if kind not in "biufUSMmO":
         raise ValueError(f"Unknown label type: {labels.dtype}")
-    if kind in "fMm":
-        _check_missing(int(np.count_nonzero(labels != labels)))
+    n_missing = int(find_missing(labels).sum())
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing label{'s' if n_missing > 1 else ''}")
     if kind == "f":
         _check_discrete(labels)
     if kind == "O":
-        _check_missing(sum(map(is_missing, labels)))
         types = sorted(set(map(type, labels)), key=lambda type_: type_.__name__)
         families = {_family(type_): type_.__name__.rstrip("_") for type_ in types}  # numpy's bool_ is bool
         if len(families) > 1:
@@ -122,9 +122,13 @@ def is_missing(label: Any) -> bool:
     return type(label).__name__ in MISSING_TYPES
 
 
-def _check_missing(n_missing: int) -> None:
-    if n_missing:
-        raise ValueError(f"y has {n_missing} missing label{'s' if n_missing > 1 else ''}")
+def find_missing(values: NDArray[Any]) -> Bools:
+    """Tell which values are NaN, None and the like."""
+    if values.dtype.kind in "fMm":
+        return values != values
+    if values.dtype.kind == "O":
+        return np.fromiter(map(is_missing, values), bool, len(values))
+    return np.zeros(len(values), bool)
 
 
 def _check_discrete(labels: NDArray[Any]) -> None:

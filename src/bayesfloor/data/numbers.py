@@ -159,6 +159,8 @@ def task_of(y: Any) -> str:
     {"classification", "regression"}
     """
     labels = as_array(y)
+    if labels.dtype.kind == "O":  # numbers, among which some were missing
+        labels = as_array(labels.tolist())
     if labels.dtype.kind not in "iuf" or labels.ndim != 1 or not len(labels):
         return "classification"
     values = labels.astype(np.float64)

@@ -122,6 +122,8 @@ class Origin:
         Columns whose values X does not tell, as they were read.
     is_drawn : bool
         Whether the rows were drawn at random from a file that is too large to be used as a whole.
+    left_out : mapping of str to int
+        How many rows were left out, by the reason.
     """
 
     source: str
@@ -132,6 +134,7 @@ class Origin:
     file_codes: Ints | None = None
     kept: Mapping[str, Any] = field(default_factory=dict)
     is_drawn: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

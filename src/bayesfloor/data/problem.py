@@ -18,6 +18,7 @@ from bayesfloor.data.row_parts import StoredRows
 from bayesfloor.data.sampling import Keys, keys_of_hashes
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.hash_kernels import hash_rows
 
 #: Rows that are hashed at a time: functions that tell what is known of them may make copies.
@@ -69,6 +70,12 @@ class Problem:
         Rows of the table that these were drawn from at random; None where they are all.
     column_order : ColumnOrder or None
         What `take` puts columns in; None for the order that they are in.
+    n_given : int or None
+        Rows given, of which these are some; None for all.
+    given_rows : ndarray of shape (n,) or None
+        Where each row is among those that the caller has; None where it is there, or a `Table` tells.
+    findings : tuple of Finding
+        What was found before anything was computed.
     """
 
     X: Floats
@@ -86,6 +93,9 @@ class Problem:
     stored: StoredRows | None = None
     n_drawn_from: int | None = None
     column_order: ColumnOrder | None = None
+    n_given: int | None = None
+    given_rows: Ints | None = None
+    findings: tuple[Finding, ...] = ()
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, **known: Any) -> "Problem":
@@ -99,10 +109,11 @@ class Problem:
 
     @property
     def n_samples(self) -> int:
-        """Rows of the table, whether they are in memory, on disk, or were drawn from."""
+        """Rows given, with or without a label, whether they are in memory, on disk, or were drawn from."""
         if self.stored is not None:
             return self.stored.n_samples
-        return len(self.X) if self.n_drawn_from is None else self.n_drawn_from
+        found = self.n_given if self.n_drawn_from is None else self.n_drawn_from
+        return len(self.X) if found is None else found
 
     @property
     def n_drawn(self) -> int | None:
@@ -126,7 +137,7 @@ class Problem:
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows, with columns in order; all classes stay."""
         order, of_tabular = self.column_order or (None, None)
-        of_rows = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight")
+        of_rows = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight", "given_rows")
         taken: dict[str, Any] = {name: value for name in of_rows if (value := getattr(self, name)) is not None}
         for name, value in taken.items():
             if name == "tabular" and order is not None and of_tabular is not None:
@@ -147,6 +158,10 @@ class Problem:
             stored=None,
             **taken,
         )
+
+    def places(self, rows: Ints) -> Ints:
+        """Tell where some rows are among those that the caller has."""
+        return rows if self.given_rows is None else self.given_rows[rows]
 
     def without_features(self) -> "Problem":
         """Let go of the values of the columns, which take nearly all of the memory."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.labels import as_array, is_missing
-from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.data.labels import as_array, find_missing, is_missing
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Different numbers or dates that are a group each; more are cut at quantiles.
 MOST_NUMBERS = 10
@@ -110,7 +110,7 @@ def _checked(values: Any, n_rows: int, name: str) -> Any:
     array = as_array(values)
     if array.shape != (n_rows,):
         raise ValueError(f"{name} has shape {array.shape}; one value for each of the {n_rows} rows is needed")
-    n_missing = int(_find_missing(array).sum())
+    n_missing = int(find_missing(array).sum())
     if n_missing:
         raise ValueError(f"{name} has {n_missing} missing value{'s' if n_missing > 1 else ''}")
     return array
@@ -173,7 +173,7 @@ def check_subgroups(by: Any, n_rows: int, column: str | None = None) -> Subgroup
     values = _as_values(by)
     if values.shape != (n_rows,):
         raise ValueError(f"by has shape {values.shape}; one value for each of the {n_rows} rows is needed")
-    is_gap = _find_missing(values)
+    is_gap = find_missing(values)
     names, codes, note = _named(values[~is_gap])
     of_rows = np.full(n_rows, len(names), np.int64)
     of_rows[~is_gap] = codes
@@ -202,14 +202,6 @@ def _as_values(by: Any) -> NDArray[Any]:
         if known and all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
             return np.array([np.nan if is_missing(value) else float(value) for value in values])
     return values
-
-
-def _find_missing(values: NDArray[Any]) -> Bools:
-    if values.dtype.kind in "fMm":
-        return values != values
-    if values.dtype.kind == "O":
-        return np.fromiter(map(is_missing, values), bool, len(values))
-    return np.zeros(len(values), bool)
 
 
 def _named(values: NDArray[Any]) -> tuple[list[str], Ints, str]:

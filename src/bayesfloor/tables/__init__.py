@@ -15,7 +15,8 @@
       │
       ├────── columns ────── RawTable: columns of numbers, of text and of dates, from any of these; `column_builders`
       │                        make them block by block
-      ├────── labelled_rows  the rows that have a label, by `targets`, and the columns of groups and time
+      ├────── labelled_rows  the rows that have a label, by `targets`, and the columns of groups and time;
+      │                        `unlabelled` has the one rule for arrays, frames and files, and says what is left out
       ├────── profiles ───── what each column holds, and how its cells are read: `readings`, by `spellings`;
       │                        `column_evidence` looks at columns beside each other
       └────── prepare ────── Table: text encoded, gaps filled, numbers scaled, all kept in a `preparation`; or the

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.data.labels import as_array, check_labels, check_weights
 from bayesfloor.data.numbers import check_numbers, task_of
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.problem import Problem, check_row_weights
 from bayesfloor.data.row_groups import as_numbers, check_groups, check_subgroups, check_time
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.frames import (
     as_narwhals,
@@ -38,6 +39,7 @@ from bayesfloor.tables.options import ReadOptions, check_prepare
 from bayesfloor.tables.prepare import make_table, transformed_table
 from bayesfloor.tables.sources import draw_rows
 from bayesfloor.tables.targets import Labels, find_column, number_labels
+from bayesfloor.tables.unlabelled import find_left_out, find_unlabelled, without_label
 
 
 def check_problem(X: Any, y: Any = None, **asked: Any) -> Problem:
@@ -66,6 +68,7 @@ def problem_and_table(
     by: Any = None,
     prepare: Any = "auto",
     seed: int = 0,
+    needs_all: bool = False,
 ) -> tuple[Problem, Table | None]:
     """Check points, their target and what else is known of the rows.
 
@@ -84,6 +87,8 @@ def problem_and_table(
         As for `read_table`.
     seed : int
         Seeds which rows are drawn of what is too large for memory.
+    needs_all : bool
+        Refuse an array of labels in which one is missing, as scikit-learn's estimators do, and take text as it is.
 
     Returns
     -------
@@ -99,6 +104,9 @@ def problem_and_table(
         For anything that cannot be used; the message names the column, class, row or count.
     """
     X, beside = at_hand(X, y, prepare, seed, y=y, groups=groups, time=time, sample_weight=sample_weight, by=by)
+    target = str(getattr(y, "name", None) or "y")
+    X, beside, kept, left_out = (X, beside, None, {}) if needs_all else _labelled_rows(X, beside, target)
+    n_given = None if kept is None else len(kept) + sum(left_out.values())
     y, groups, time, sample_weight, by = beside.values()
     weights = column_named(X, sample_weight)
     if weights is not None:
@@ -111,11 +119,12 @@ def problem_and_table(
     table = None
     if y is not None or isinstance(X, RawTable):
         table = table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
+    in_file, given_rows = isinstance(X, RawTable), kept
     if table is not None:
         if sample_weight is not None:  # of all rows, and some may have been left out
-            in_file = isinstance(X, RawTable)
             places, n_rows = (_places_in(X, table), X.n_rows) if in_file else (table.lines, table.n_samples)
             sample_weight = check_weights(sample_weight, n_rows)[places]
+        given_rows = None if in_file else table.lines if kept is None else kept[table.lines]
         X, y, groups, time, by = table, None, None, None, table.by
     known: dict[str, Any] = {}
     if isinstance(X, Table):
@@ -123,19 +132,59 @@ def problem_and_table(
         known = {"feature_names": X.feature_names, "tabular": X.tabular, "supervised": X.supervised}
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
         known["n_drawn_from"] = X.n_samples if X.origin.is_drawn else None
+        left_out, n_given, target = {**X.origin.left_out, **left_out}, n_given or X.n_samples, X.target
     else:
         known = {"feature_names": names_of(X)}
-    if task == "auto":
-        task = table.task if table is not None else "classification" if y is None else task_of(y)
-    X, y = points_and_labels(X, y, task=task)
+    X, y = points_and_labels(X, y, task=table.task if table is not None and task == "auto" else task)
     points = check_points(host_array(X))
     n = len(points)
+    if task == "auto":
+        task = task_of(y) if table is None else table.task
     # -0 becomes 0: rows are told apart by their bits
-    target = (check_numbers(y, n) + 0.0,) if task == "regression" else check_labels(y, n)
-    known["sample_weight"] = check_row_weights(sample_weight, n)
+    values: tuple[Any, ...] = (check_numbers(y, n) + 0.0,) if task == "regression" else check_labels(y, n)
+    weight = known["sample_weight"] = check_row_weights(sample_weight, n)
     known |= {"groups": check_groups(groups, n), "time": check_time(time, n), "by": check_subgroups(by, n)}
+    left_out["of weight 0"] = 0 if weight is None else int((weight == 0.0).sum())
+    n_given = n_given or n
+    found = tuple(find_left_out(left_out, None if known.get("n_drawn_from") else n_given))
+    known |= {"n_given": n_given, "given_rows": given_rows, "findings": found}
     make = Problem.of_numbers if task == "regression" else Problem
-    return make(points, *target, **known), table
+    return make(points, *values, **known), table
+
+
+def _labelled_rows(
+    X: Any, beside: dict[str, Any], target: str
+) -> tuple[Any, dict[str, Any], Ints | None, dict[str, int]]:
+    """Leave out rows without a label, where labels stand beside X, from X and from all that is known of the rows.
+
+    Returns
+    -------
+    X : object
+    beside : dict of str to object
+    kept : ndarray or None
+        Which rows these are; None for all.
+    left_out : dict of str to int
+        How many others there are, by the reason.
+    """
+    y = beside["y"]
+    if isinstance(X, Table) or y is None or column_named(X, y) is not None:
+        return X, beside, None, {}
+    labels = as_array(y)
+    shape = (X.n_rows,) if isinstance(X, RawTable) else getattr(X, "shape", (len(X),) if isinstance(X, list) else ())
+    is_missing, marks = find_unlabelled(labels) if labels.shape == tuple(shape[:1]) else (np.zeros(1, bool), {})
+    if not is_missing.any():  # what has another length is refused later
+        return X, beside, None, {}
+    if is_missing.all():
+        raise ValueError(f"y has {counted(len(is_missing), 'missing label')}: no row has one")
+    from sklearn.utils import _safe_indexing
+
+    kept = np.flatnonzero(~is_missing)
+    for name, value in beside.items():
+        if np.ndim(value) and len(value) != len(is_missing):
+            raise ValueError(f"{name} has {len(value)} values; one is needed for each of the {len(is_missing)} rows")
+        beside[name] = _safe_indexing(value, kept) if np.ndim(value) else value
+    X = X.take(kept) if isinstance(X, RawTable) else _safe_indexing(host_array(X), kept)
+    return X, beside, kept, {without_label("label", target, marks): len(is_missing) - len(kept)}
 
 
 def is_file(X: Any) -> bool:

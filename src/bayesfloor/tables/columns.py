@@ -6,7 +6,7 @@ how many rows have each, and which numbers they are.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.tables.spellings import MISSING_TEXTS, decimal_sign, folded_text, number_text, read_numbers, to_number
+
+#: Names of columns that are the target where none is named.
+TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
 
 
 class UnknownColumnError(ValueError):
@@ -166,6 +169,10 @@ class RawTable:
         The decimal sign that its numbers were written with; None where they were not written as text.
     n_drawn_from : int or None
         Rows of the table that these were drawn from at random; None where they are all.
+    label_counts : mapping of str to (mapping of str to int)
+        Of rows that were drawn, how many of all rows have each value of the column of labels; empty text where none.
+    left_out : dict of str to int
+        How many rows were left out, by the reason.
     """
 
     source: str
@@ -181,6 +188,8 @@ class RawTable:
     by: Subgroups | None = None
     decimal: str | None = None
     n_drawn_from: int | None = None
+    label_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:
@@ -249,6 +258,13 @@ def text_column(name: str, texts: Sequence[str], codes: Ints, missing: frozenset
     new_code = np.append(codes_among(stripped, categories), -1)
     was_stripped = any(text != short for text, short in zip(texts, stripped, strict=True) if short)
     return without_unused(TextColumn(name, tuple(categories), new_code[codes], was_stripped))
+
+
+def likely_target(names: Sequence[str], dropped: Sequence[str] = ()) -> str:
+    """Return the column that is the target by its name, else the last: where none is named, by the names alone."""
+    left = [name for name in names if name not in dropped] or names
+    named = [name for name in left if name.strip().lower() in TARGET_NAMES]
+    return named[0] if len(named) == 1 else left[-1]
 
 
 def codes_among(texts: Iterable[str], categories: Sequence[str], unknown: int = -1) -> Ints:

@@ -8,7 +8,7 @@ from typing import Any
 from bayesfloor.runtime.limits import in_gib
 from bayesfloor.tables.arff import looks_like_arff, read_arff
 from bayesfloor.tables.binary_tables import read_frame, read_npz
-from bayesfloor.tables.columns import RawTable
+from bayesfloor.tables.columns import RawTable, likely_target
 from bayesfloor.tables.excel import read_excel
 from bayesfloor.tables.joining import (
     find_parts,
@@ -178,7 +178,7 @@ def _name_of_target(first: RawTable, text_options: dict[str, Any]) -> Any:
     target = text_options.get("target")
     if target is None:
         dropped = text_options.get("dropped", ())
-        return first.target or next((name for name in reversed(first.names) if name not in dropped), None)
+        return first.target or likely_target(first.names, dropped)
     if isinstance(target, int) and -len(first.names) <= target < len(first.names):
         return first.names[target]
     return target

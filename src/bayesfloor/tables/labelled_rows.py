@@ -32,7 +32,6 @@ from bayesfloor.tables.targets import (
     choose_target,
     choose_task,
     cleaned_target,
-    counted_labels,
     find_column,
     find_missing_labels,
     guess_target,
@@ -40,6 +39,7 @@ from bayesfloor.tables.targets import (
     read_target,
     without_missing_labels,
 )
+from bayesfloor.tables.unlabelled import counted_labels, missing_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,7 @@ class LabelledRows:
                 raw.file_codes,
                 kept or {},
                 is_drawn=raw.n_drawn_from is not None,
+                left_out=raw.left_out,
             ),
             notes=tuple(raw.notes),
             cautions=tuple(raw.cautions),
@@ -165,12 +166,19 @@ def labelled(
         hint = hint if task == "classification" else ""
         raw.notes.append(f"Missing labels in {target!r}: {counted_labels(marks)}{hint}.")
     if task == "regression":
-        raw = number_target(raw, target, strict=options.strict)
+        raw = number_target(raw, target, marks, strict=options.strict)
     elif not options.strict:
-        raw = cleaned_target(raw, target)
+        raw = cleaned_target(raw, target, marks)
     if options.strict or options.drop_missing:
         raw = _without_missing(raw, target, options, list(marks))
-    raw, labels = _sampled(raw, read_target(raw, target, task), options)
+    read = read_target(raw, target, task)
+    odd = [quoted(str(label)) for label in read.classes if missing_kind(str(label))]
+    if odd and not options.keep_missing_as_class:
+        raw.cautions.append(
+            f"The target {target!r} has the label {', '.join(odd)}, which is kept as a class of its own; should it "
+            "mean a missing label, empty the field."
+        )
+    raw, labels = _sampled(raw, read, options)
     return LabelledRows(raw, labels, target, groups, time, n_samples)
 
 
@@ -206,6 +214,7 @@ def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -
         gaps = found.gaps
         if gaps.any():
             raw.notes.append(f"{counted(int(gaps.sum()), 'row')} without a value in {time!r} left out.")
+            raw.left_out[f"without a value in {quoted(time)}"] = int(gaps.sum())
             if gaps.all():
                 raise ValueError(f"{raw.source}: the column {time!r} has no values at all, so it tells no order")
             kept = np.flatnonzero(~gaps)
@@ -322,4 +331,5 @@ def _without_missing(raw: RawTable, target: str, options: ReadOptions, marks: Se
     raw.notes.append(
         f"{counted(int(has_gap.sum()))} of {counted(raw.n_rows)} rows were left out: a value or the label is missing."
     )
+    raw.left_out["without a value or a label"] = int(has_gap.sum())
     return raw.take(np.flatnonzero(~has_gap))

@@ -5,8 +5,9 @@ from typing import Any
 
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed
-from bayesfloor.runtime.frames import column_named, like_input
+from bayesfloor.runtime.frames import column_named, column_texts, like_input
 from bayesfloor.runtime.progress import reporter
+from bayesfloor.tables.columns import likely_target
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
@@ -90,9 +91,10 @@ def read_table(
     drop_missing : bool, default=False
         Leave out rows with missing values or without a label. Rows without a label are always left out by "auto".
     keep_missing_as_class : bool, default=False
-        Whether a label such as ``NA``, ``null``, ``?``, ``.``, ``-``, ``none`` or ``unknown`` is a class of its own. By
-        default it is a missing one, which a note says. ``-`` beside ``+``, and a word beside one other label alone,
-        are classes always.
+        Whether a label such as ``null``, ``?``, ``.`` or ``-`` is a class of its own. By default it is a missing one,
+        which a note says, and so are ``None``, ``NA`` and ``unknown`` where less than 2% of the rows have them and
+        other such marks stand beside them. ``-`` beside ``+``, and a sign beside one other label alone, are classes
+        always.
     drop : str or sequence of str, default=()
         Columns to leave out, such as an id.
     categorical, numeric, text, date : str or sequence of str, default=()
@@ -178,7 +180,9 @@ def read_table(
         "decimals": {} if preparation is None else decimal_signs(preparation),
     }
     how = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
-    of_frame = -1 if options.target is None else options.target
+    of_frame = options.target
+    if of_frame is None:
+        of_frame = likely_target(column_texts(source), options.drop) if is_eager_frame(source) else -1
     drawn = None
     if preparation is not None:
         source = collected(source)  # a file that is made ready as another was is used as a whole, or refused

@@ -196,6 +196,9 @@ class Sampled:
         if not isinstance(self.source, TextSource):
             table.lines = self.rows + isinstance(self.source, ParquetSource)
             table.files, table.file_codes = (), None
+        if self.counts is not None:  # which labels are classes is decided by all rows
+            name = self.source.columns[self.target] if isinstance(self.target, int) else self.target
+            table.label_counts = {name: {**self.counts, "": self.n_rows - sum(self.counts.values())}}
         return table
 
     @cached_property

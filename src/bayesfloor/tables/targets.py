@@ -1,6 +1,7 @@
 """The column of labels: which it is, and whether its values are classes or numbers."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -14,6 +15,7 @@ from bayesfloor.data.numbers import MOST_CLASSES, bins_of_numbers, task_of_numbe
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
+    TARGET_NAMES,
     Column,
     NumberColumn,
     RawTable,
@@ -24,21 +26,13 @@ from bayesfloor.tables.columns import (
     usual_spellings,
 )
 from bayesfloor.tables.profiles import numbers_of
-from bayesfloor.tables.spellings import MISSING_TEXTS, to_number
+from bayesfloor.tables.spellings import to_number
+from bayesfloor.tables.unlabelled import missing_labels, without_label
 
 #: A target with more classes than this, and few rows of each, gets a caution: it may be a number.
 MANY_CLASSES = 50
 #: Mean number of rows per class below which they are few.
 _FEW_ROWS = 10
-#: Labels that mean a missing one: words in any case, and others exactly as written, since Na is sodium.
-_MISSING_WORDS = frozenset({"nan", "null", "n/a", "n.a.", "<na>", "<null>", "(null)", "#n/a", "not available"})
-_MISSING_LABELS = MISSING_TEXTS | {"na", "#NA", "NaT", "#VALUE!", "#REF!", "#DIV/0!", "#NULL!"}
-#: Labels that mean a missing one, unless there is only one other class.
-_MAYBE_MISSING = frozenset({".", "none", "unknown", "missing", "nil", "undefined"})
-#: Signs that mean a missing label, unless a plus is among the labels.
-_MINUS_SIGNS = frozenset({"-", "--", "---"})
-#: Names of columns that are the target where none is named.
-_TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
 #: Columns with more values than this are not suggested as targets.
 _MOST_OFFERED = 30
 #: What to do with a target of numbers where classes are needed.
@@ -138,7 +132,7 @@ def guess_target(table: RawTable, taken: Sequence[str] = (), task: str = "auto")
         Where neither tells, with the columns that could be meant.
     """
     columns = [column for column in table.columns if column.name not in taken]
-    named = [column.name for column in columns if column.name.strip().lower() in _TARGET_NAMES]
+    named = [column.name for column in columns if column.name.strip().lower() in TARGET_NAMES]
     if len(named) == 1:
         table.notes.append(f"Target: {named[0]!r}, by its name; target= (--target) names another.")
         return named[0]
@@ -168,53 +162,25 @@ def _n_labels(column: Column) -> int:
     return 0 if has_fraction and None not in numbers else len(column.categories)
 
 
-def is_missing_label(label: str) -> bool:
-    """Tell whether a label, by itself, says that there is none."""
-    short = label.casefold()
-    return label in _MISSING_LABELS or short in _MISSING_WORDS or short in _MAYBE_MISSING or label in _MINUS_SIGNS
-
-
-def missing_labels(labels: Sequence[str]) -> list[str]:
-    """Return which of the different labels of a target say that there is none, such as ``NA``, ``?`` and ``unknown``.
-
-    A minus beside a plus is a label, and so is a word such as ``none`` where only one other label would be left.
-    """
-    found = [label for label in labels if is_missing_label(label)]
-    if any(label.startswith("+") and not label.strip("+") for label in labels):
-        found = [label for label in found if label not in _MINUS_SIGNS]
-    if len(labels) - len(found) < 2:
-        found = [label for label in found if label not in _MINUS_SIGNS and label.casefold() not in _MAYBE_MISSING]
-    return found
-
-
 def without_missing_labels(table: RawTable, *targets: str) -> dict[str, int]:
     """Empty the cells of text targets that say that there is no label; return how often each of them stood there."""
     columns = [column for column in map(table.column, targets) if isinstance(column, TextColumn)]
-    labels = list(dict.fromkeys(label for column in columns for label in column.categories))
-    found = missing_labels(labels)
-    n_rows = dict.fromkeys(found, 0)
+    n_rows = Counter[str]()
     for column in columns:
-        for label, n_own in zip(column.categories, column.counts.tolist(), strict=True):
-            if label in n_rows:
-                n_rows[label] += n_own
+        n_rows.update(dict(zip(column.categories, column.counts.tolist(), strict=True)))
+    if len(columns) == 1:  # of several, those of annotators, an empty cell is no mark
+        n_rows[""] += int(columns[0].gaps.sum())
+    of_all = [table.label_counts[name] for name in targets if name in table.label_counts]
+    found = missing_labels(of_all[0] if of_all else n_rows)
+    for column in columns:
         table.put(text_column(column.name, column.categories, column.codes, frozenset(found)))
-    kept = [label for label in labels if is_missing_label(label) and label not in n_rows]
-    if kept:
-        table.cautions.append(
-            f"The target {listed(list(map(repr, targets)), 3)} has the label {', '.join(map(quoted, kept))}, which is "
-            "kept as a class of its own; should it mean a missing label, empty the field."
-        )
-    return n_rows
+    return {label: n_rows[label] for label in found if label and n_rows[label]}
 
 
-def counted_labels(n_rows: Mapping[str, int]) -> str:
-    """List the labels that were taken for missing, the most frequent first, with their numbers."""
-    often = sorted(n_rows, key=lambda label: -n_rows[label])
-    return listed([f"{quoted(label)} ({counted(n_rows[label])})" for label in often], 6)
-
-
-def cleaned_target(table: RawTable, target: str) -> RawTable:
+def cleaned_target(table: RawTable, target: str, marks: Mapping[str, int]) -> RawTable:
     """Merge labels that differ by case or blanks alone, and leave out rows without a label, with a note for each.
+
+    `marks` are labels that were taken for missing, and their rows.
 
     Raises
     ------
@@ -233,10 +199,10 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
         )
     if not isinstance(table.column(target), NumberColumn):
         table.put(text_column(target, texts, column.codes, frozenset()))
-    return _without_gaps(table, target, "label")
+    return _without_gaps(table, target, "label", marks)
 
 
-def _without_gaps(table: RawTable, target: str, what: str) -> RawTable:
+def _without_gaps(table: RawTable, target: str, what: str, marks: Mapping[str, int]) -> RawTable:
     """Leave out rows without a label or a number, with a note; refuse a target that has none."""
     gaps = table.column(target).gaps
     n_gaps = int(gaps.sum())
@@ -247,6 +213,7 @@ def _without_gaps(table: RawTable, target: str, what: str) -> RawTable:
     if not n_gaps:
         return table
     table.notes.append(f"{counted(n_gaps)} row{'s' * (n_gaps > 1)} without a {what} in {target!r} left out.")
+    table.left_out[without_label(what, target, marks)] = n_gaps
     return table.take(np.flatnonzero(~gaps))
 
 
@@ -318,8 +285,10 @@ def _read_numbers(column: Column, *, strict: bool) -> tuple[Floats, list[str]] |
     return None
 
 
-def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
+def number_target(table: RawTable, target: str, marks: Mapping[str, int], *, strict: bool) -> RawTable:
     """Make numbers of the target; leave out rows without one, with a note, unless strict rules are to say so.
+
+    `marks` are labels that were taken for missing, and their rows.
 
     Raises
     ------
@@ -332,7 +301,7 @@ def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
     if strays:
         texts, verb = listed(list(map(quoted, strays)), 4), "is" if len(strays) == 1 else "are"
         table.cautions.append(f"The target {target!r} holds numbers, but {texts} {verb} none: taken for missing.")
-    return _without_gaps(table, target, "number")
+    return _without_gaps(table, target, "number", marks)
 
 
 def put_numbers(table: RawTable, target: str, *, strict: bool) -> list[str]:

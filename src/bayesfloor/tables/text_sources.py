@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.tables.binary_tables import text_codes
-from bayesfloor.tables.columns import Column, RawTable, text_column
+from bayesfloor.tables.columns import Column, RawTable, likely_target, text_column
 from bayesfloor.tables.joining import check_alike, join_tables, names_of_text_in_some
 from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source, gaps_of_polars
 from bayesfloor.tables.spellings import MISSING_TEXTS
@@ -90,7 +90,7 @@ class TextSource(Source):
         """Make one table of parts, as several files are read: a column that is text in one of them is text."""
         name = self.columns[target] if isinstance(target, int) and target != -1 else target
         if name in (None, -1):
-            name = next((each for each in reversed(self.columns) if each not in text_options.get("dropped", ())), None)
+            name = likely_target(self.columns, text_options.get("dropped", ()))
         how = {**text_options, "target": name}
         wholes = [_one(list(own)) for _, own in groupby(parts, key=lambda part: part.file)]
         tables = [self._read(whole, how) for whole in wholes]

@@ -12,7 +12,7 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted, listed, unique_names
 from bayesfloor.tables.column_builders import GrowingArray, NumberBuilder, TextBuilder
-from bayesfloor.tables.columns import OtherColumn, RawTable, check_names
+from bayesfloor.tables.columns import OtherColumn, RawTable, check_names, likely_target
 from bayesfloor.tables.sniffing import (
     SEPARATOR_NAMES,
     SEPARATORS,
@@ -187,7 +187,7 @@ class TextTable:
         """Read the rows, each column as what all of its values are; `read_text_table` describes the parameters."""
         reader, names = self.reader, self.names
         if target is None:
-            target = next((name for name in reversed(names) if name not in dropped), names[-1])
+            target = likely_target(names, dropped)
         elif isinstance(target, int) and -len(names) <= target < len(names):
             target = names[target]
         as_text = {target, *categorical}

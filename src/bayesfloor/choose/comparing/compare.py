@@ -177,9 +177,9 @@ def compare_features(
     check_same_index({"y": y, "X": X, **{f"the features {quoted(str(name))}": value for name, value in named}})
 
     def labelled(table: Any) -> Problem:
-        return check_problem(table, asked.y, task=target.task, prepare=prepare, seed=seed)
+        return check_problem(table, asked.labels, task=target.task, prepare=prepare, seed=seed)
 
-    representations = check_features(features, asked.X, n, labelled)
+    representations = check_features(features, asked.X, len(asked.labels), labelled, target.given_rows)
     options = check_options(n_jobs=n_jobs, device="cpu", random_state=seed)
     looked = Looked(target)
     if checks:
@@ -246,7 +246,7 @@ def _learned(
     representations: list[Representation], race: Race, target: Problem, confidence: float, *, is_sample: bool
 ) -> FeatureComparison:
     """Put what was learned into order."""
-    differences, n_samples = allowing_for_all(race.differences), len(target.X)
+    differences, n_samples = allowing_for_all(race.differences), target.n_samples
     of_loss = next(iter(race.measured.values())).floor
     summaries = {each.name: _summary(each, race, n_samples) for each in representations}
     values = {name: float(of_loss.value(each.floor.reached)) for name, each in race.measured.items()}
@@ -269,7 +269,7 @@ def _learned(
         findings=(),
     )
     said = [*_find(found, representations, is_sample=is_sample), *_find_stopped(found, race)]
-    said += [*_find_ahead(found), *race.findings]
+    said += [*_find_ahead(found), *race.findings, *target.findings]
     return replace(found, findings=in_order(said))
 
 
@@ -307,10 +307,10 @@ def _by_trees(
         raise ValueError("Spanning trees give floors of classes, and y holds numbers: leave out learners=None.")
     if target.time is not None or target.sample_weight is not None:
         raise ValueError("Spanning trees know neither time nor sample_weight: leave out learners=None.")
-    n_samples, seed = len(y), options.random_state
+    n_labelled, n_samples, seed = len(y), target.n_samples, options.random_state
     rows = np.sort(choose_rows(target, check_max_rows(max_rows, len(target.classes), CHOICE_ROWS), seed))
     given = representations
-    if len(rows) < n_samples:
+    if len(rows) < n_labelled:
         representations = [each.on(rows) for each in representations]
         groups = None if target.groups is None else np.unique(target.groups[rows], return_inverse=True)[1]
         target, y = replace(target.take(rows), groups=groups), y[rows]
@@ -337,7 +337,7 @@ def _by_trees(
         confidence=options.confidence,
         findings=(),
     )
-    return replace(found, findings=in_order(_find(found, given, is_sample=n_rows < n_samples)))
+    return replace(found, findings=in_order([*_find(found, given, is_sample=n_rows < n_labelled), *target.findings]))
 
 
 def _order(summary: FeatureFloor, loss: float) -> tuple[Any, ...]:

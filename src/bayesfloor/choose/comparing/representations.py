@@ -277,7 +277,9 @@ def _side_by_side(parts: tuple[Part, ...]) -> TabularView:
     return TabularView(np.hstack(values), np.concatenate(kinds), tuple(names), tuple(from_labels))
 
 
-def check_features(features: Any, X: Any, n_rows: int, labelled: Labelled) -> list[Representation]:
+def check_features(
+    features: Any, X: Any, n_rows: int, labelled: Labelled, rows: Ints | None = None
+) -> list[Representation]:
     """Return what is to be compared.
 
     Parameters
@@ -290,6 +292,8 @@ def check_features(features: Any, X: Any, n_rows: int, labelled: Labelled) -> li
         Rows of y.
     labelled : callable
         Makes a problem of a frame or a file that has to be made ready.
+    rows : ndarray or None, default=None
+        Those that have a label; None for all.
 
     Returns
     -------
@@ -311,14 +315,14 @@ def check_features(features: Any, X: Any, n_rows: int, labelled: Labelled) -> li
     for name in features:
         if not isinstance(name, str):
             raise TypeError(f"Names of features must be text, got {name!r}.")
-    return _Reader(features, X, n_rows, labelled).all()
+    return _Reader(features, X, n_rows, labelled, rows).all()
 
 
 class _Reader:
     """Looks each value up once, whoever names it."""
 
-    def __init__(self, features: Mapping[str, Any], X: Any, n_rows: int, labelled: Labelled) -> None:
-        self.features, self.X, self.n_rows, self.labelled = features, X, n_rows, labelled
+    def __init__(self, features: Mapping[str, Any], X: Any, n_rows: int, labelled: Labelled, rows: Ints | None) -> None:
+        self.features, self.X, self.n_rows, self.labelled, self.rows = features, X, n_rows, labelled, rows
         self.known: dict[str, Representation] = {}
 
     def all(self) -> list[Representation]:
@@ -402,7 +406,11 @@ class _Reader:
             raise _other_count(name, len(value), self.n_rows)
 
     def _checked(self, part: Part) -> Part:
-        if part.n_rows != self.n_rows:
+        rows = self.rows
+        if rows is not None and part.n_rows == self.n_rows:
+            tabular = None if part.tabular is None else part.tabular.take(rows)
+            return replace(part, source=part._of_source(rows), n_rows=len(rows), tabular=tabular)
+        if part.n_rows != (self.n_rows if rows is None else len(rows)):
             raise _other_count(part.name, part.n_rows, self.n_rows)
         return part
 

@@ -38,11 +38,14 @@ class Asked(NamedTuple):
         Target, groups, time and weights; its points say nothing.
     y : ndarray of shape (n,)
         The target as steps are given it.
+    labels : array-like of shape (n_given,)
+        The target of all rows, of which some may have none.
     """
 
     X: Any
     problem: Problem
     y: NDArray[Any]
+    labels: Any
 
 
 def check_rows(X: Any, y: Any, task: str, **known: Any) -> Asked:
@@ -74,7 +77,7 @@ def check_rows(X: Any, y: Any, task: str, **known: Any) -> Asked:
     labels = values.pop("y")
     problem = check_problem(np.zeros((len(labels), 1)), labels, task=task, **values)
     of_classes = problem.task == "classification"
-    return Asked(X, problem, problem.classes[problem.codes] if of_classes else problem.y)
+    return Asked(X, problem, problem.classes[problem.codes] if of_classes else problem.y, labels)
 
 
 def with_marks(problem: Problem, representations: list[Representation]) -> Problem:

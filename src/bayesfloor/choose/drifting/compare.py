@@ -156,7 +156,7 @@ def drift(
         confidence=confidence,
         findings=(),
     )
-    return replace(found, findings=in_order(_find(found, tables, why_not)))
+    return replace(found, findings=in_order([*_find(found, tables, why_not), *tables.findings]))
 
 
 def _tested(

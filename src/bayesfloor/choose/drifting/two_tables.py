@@ -18,6 +18,7 @@ from bayesfloor.data.prepared_table import Table, TabularView
 from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import check_same_index, column_named
 from bayesfloor.runtime.text import listed_names
 from bayesfloor.tables.arguments import is_file
@@ -33,6 +34,7 @@ from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.profiles import ColumnProfile, words_of
 from bayesfloor.tables.sources import draw_rows
 from bayesfloor.tables.targets import Labels, find_column
+from bayesfloor.tables.unlabelled import find_left_out
 
 #: Rows that are compared at the most, of both tables together, where the caller does not say.
 MOST_ROWS = 50_000
@@ -69,6 +71,8 @@ class TwoTables:
         Subgroups to look at one by one.
     n_samples : int
         Rows given.
+    findings : tuple of Finding
+        About rows without a label.
     """
 
     X: Floats
@@ -82,6 +86,7 @@ class TwoTables:
     groups: Ints | None
     by: Subgroups | None
     n_samples: int
+    findings: tuple[Finding, ...]
 
     @property
     def words(self) -> dict[str, Floats]:
@@ -123,6 +128,8 @@ def two_tables(
     apart = [used[name] for name in ("y", "groups") if name in used]
     apart += [used["by"]] if "by" in pairs else []  # a column of the tables stays a feature
     labels, labelled_rows = _labels_of(raw, used.get("y"), task)
+    n_among = None if raw.n_drawn_from else raw.n_rows
+    findings = tuple(find_left_out(raw.left_out, n_among, "Figures of the target"))
     group_codes = _groups_of(raw, used["groups"]) if "groups" in used else None
     is_new = np.arange(raw.n_rows) >= tables[0].n_rows
     profiles = profile_columns([column for column in raw.columns if column.name not in apart], raw, {})
@@ -154,6 +161,7 @@ def two_tables(
         groups=None if group_codes is None else np.unique(group_codes[order], return_inverse=True)[1],
         by=None if by_rows is None else by_rows.take(order),
         n_samples=raw.n_samples,
+        findings=findings,
     )
 
 

@@ -286,6 +286,7 @@ def learned_floor_of(
                 *find_in_learned(summary, judged.residual_z, learned.problem, learned.used.codes, n_folds),
                 *(() if subgroups is None else find_in_subgroups(subgroups, summary)),
                 *plan.findings,
+                *problem.findings,
             ]
         ),
         seconds=perf_counter() - started,
@@ -323,7 +324,7 @@ def _suspicious(learned: Learned, given: Problem, confidence: float, *, is_told:
             used.classes[codes[rows]],
             used.classes[q[rows].argmax(axis=1)],
             standardised(used.X[plan.tested], used.X[:0])[0][rows],
-            plan.given[plan.tested[rows]],
+            given.places(plan.given[plan.tested[rows]]),
             n_samples=given.n_samples,
             confidence=confidence,
             of_suggested=True,

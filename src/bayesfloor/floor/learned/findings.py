@@ -43,7 +43,8 @@ def find_in_learned(
 ) -> Iterator[Finding]:
     """List what was found, in the order of the codes; `codes` are those of the rows that were used."""
     n_rows, counts = len(codes), problem.class_counts
-    if n_rows < problem.n_samples and problem.stored is None:
+    n_usable = problem.n_drawn_from or len(problem.X)
+    if n_rows < n_usable and problem.stored is None:
         kept = [
             f"{n_used} of {counts[k]} of {shown(problem.classes[k])}"
             for k, n_used in enumerate(np.bincount(codes, minlength=len(counts)).tolist())
@@ -54,7 +55,7 @@ def find_in_learned(
             share += f", but more of the rare ones, which count less for it: {listed(kept)}"
         yield Finding(
             "BF021",
-            f"The figures come from {n_rows} of {problem.n_samples} rows, {share}.",
+            f"The figures come from {n_rows} of {n_usable} rows, {share}.",
             "Raise max_rows to use more.",
         )
     few = np.flatnonzero(counts < n_folds)

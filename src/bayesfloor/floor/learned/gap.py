@@ -49,7 +49,6 @@ from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, shown
 from bayesfloor.tables.arguments import at_hand, problem_and_table
-from bayesfloor.tables.columns import RawTable
 
 #: Chance of a difference as large, below which a model that is better than the stack may have seen the rows.
 TOO_GOOD = 0.01
@@ -209,7 +208,7 @@ def floor_gap(
     found = gap_of(compared_on, rows_are_new=rows_are_new)
     if checked.leaks or not compared_on.are_alike:
         warn_caller(" ".join(found.learned.trust.headline), TrustWarning)
-    return found
+    return replace(found, findings=in_order([*found.findings, *problem.findings]))
 
 
 def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> dict[str, Any]:
@@ -231,10 +230,10 @@ def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows, Table | 
     y = beside.pop("y")
     asked |= beside
     problem, table = problem_and_table(X, y, **asked)
-    if table is None or table is X or isinstance(X, RawTable):
+    if problem.given_rows is None:
         return problem, OwnRows(X if table is None else table, np.arange(len(problem.X))), table
     named = (asked.get(name) for name in ("groups", "time", "sample_weight"))
-    return problem, OwnRows(X, table.lines, columns_named(X, y, *named)), table
+    return problem, OwnRows(X, problem.given_rows, columns_named(X, y, *named)), table
 
 
 class Comparable(NamedTuple):

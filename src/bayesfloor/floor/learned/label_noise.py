@@ -18,6 +18,7 @@ from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows,
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.tables.arguments import check_problem
+from bayesfloor.tables.unlabelled import warn_of_left_out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,8 +48,8 @@ class LabelNoiseCheck(
         Mean size of the deviations, that at share 0 left out.
     reached : ndarray of shape (n_shares,)
         What the stack reaches.
-    n_samples, n_classes : int
-        Rows used, classes.
+    n_samples, n_rows, n_classes : int
+        Rows given, rows used, classes.
     confidence : float
         Level of the intervals.
     """
@@ -61,6 +62,7 @@ class LabelNoiseCheck(
     mean_deviation: float
     reached: Floats
     n_samples: int
+    n_rows: int
     n_classes: int
     confidence: float
 
@@ -120,6 +122,7 @@ def label_noise_check(
     check_int("cv", cv, MIN_FOLDS)
     seed = check_random_state_seed(random_state)
     problem = in_column_order(check_problem(X, y, groups=groups, time=time, seed=seed))
+    warn_of_left_out(problem.findings)
     n_classes = len(problem.classes)
     problem = distinct_rows(problem, seed).problem
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
@@ -157,7 +160,8 @@ def label_noise_check(
         deviation=deviation,
         mean_deviation=float(np.abs(deviation[1:]).mean()),
         reached=np.array([floor.reached for floor in floors]),
-        n_samples=len(rows),
+        n_samples=problem.n_samples,
+        n_rows=len(rows),
         n_classes=n_classes,
         confidence=floors[0].confidence,
     )

@@ -28,7 +28,8 @@ from bayesfloor.tables.columns import RawTable, text_column
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import prepare_alike
 from bayesfloor.tables.sources import Sampled, Source, keys_of_numbers, sample_of, source_of
-from bayesfloor.tables.targets import labels_alike, missing_labels
+from bayesfloor.tables.targets import labels_alike
+from bayesfloor.tables.unlabelled import LEFT_OUT, find_left_out, missing_labels, without_label
 
 #: Rows from which a table is put on disk, and those of the sample: fewer of a wide table.
 MANY_ROWS, SAMPLE_ROWS, SAMPLE_VALUES = 200_000, 2**17, 4_000_000
@@ -156,8 +157,8 @@ def _is_a_class_rare(sampled: Sampled, sample: Problem) -> bool:
     """Tell whether the sample has few rows of some class, or none although the table has."""
     if sample.class_counts.min() < FEWEST_OF_CLASS or sampled.counts is None:  # too many labels to be counted
         return True
-    labels = list(sampled.counts)
-    column = text_column(str(sampled.target), labels, np.arange(len(labels)), frozenset(missing_labels(labels)))
+    labels, missing = list(sampled.counts), frozenset(missing_labels(sampled.raw.label_counts[sampled.target]))
+    column = text_column(str(sampled.target), labels, np.arange(len(labels)), missing)
     table = RawTable(sampled.source.name, [column], len(labels), np.arange(len(labels)))
     return bool((labels_alike(table, column.name, sample.classes)[~column.gaps] < 0).any())
 
@@ -170,7 +171,15 @@ def _stored(source: Source, sampled: Sampled, sample: Problem, table: Table, see
     codes = None if sample.tabular is None else sample.tabular.values
     of_sample = Batch(keys, table.lines, sample.X, codes, y)
     batches = _batches(source, table.preparation, sample, seed, pool)
-    return store_rows(sample, of_sample, batches, sampled.n_rows, seed, pool)
+    found = store_rows(sample, of_sample, batches, sampled.n_rows, seed, pool)
+    assert found.stored is not None
+    n_left_out = sampled.n_rows - found.stored.n_rows
+    counts = sampled.raw.label_counts.get(sampled.target, {})
+    marks = {label: counts[label] for label in missing_labels(counts) if label}
+    what = "label" if sample.task == "classification" else "number"
+    left_out = {without_label(what, table.target, marks): n_left_out}
+    others = [each for each in sample.findings if each.code != LEFT_OUT]
+    return replace(found, findings=(*find_left_out(left_out, sampled.n_rows), *others))
 
 
 def _batches(source: Source, preparation: Preparation, sample: Problem, seed: int, pool: WorkerPool) -> Iterator[Batch]:

@@ -96,6 +96,7 @@ def whole_result(
         sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
         classes=problem.classes,
         class_counts=counts,
+        n_samples=problem.n_samples,
         confidence=options.confidence,
         findings=in_order([*draws.findings, *find_in_test(float(floors.p_value))]),
         n_groups=None if problem.groups is None else len(np.unique(problem.groups)),

@@ -129,7 +129,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
             This estimator.
         """
         options = self._options(self.random_state)
-        problem = check_problem_anywhere(X, y, self.client, groups, options.random_state)
+        problem = check_problem_anywhere(X, y, self.client, groups, options.random_state, needs_all=True)
         seen = problem.X if is_remote(X) else X
         validate_data(self, seen, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self._estimate(problem, options, ())

@@ -90,6 +90,7 @@ def find_in_data(problem: Problem, forests: Forests, n_trees: int) -> tuple[Find
             *find_unspanned(forests, n_trees),
             *_about_later_trees(forests, codes),
             *_about_groups(problem),
+            *problem.findings,
         ]
     return in_order(found)
 

@@ -242,7 +242,7 @@ def noise_variance_from_trees(
     scale = np.zeros(n_columns)
     np.maximum.at(scale, stands_for, np.where(is_constant, 0.0, part.scale))
     squared = scale_of_y**2
-    findings = _findings(problem, forests, n_trees, n_copies, figures)
+    findings = [*_findings(problem, forests, n_trees, n_copies, figures), *problem.findings]
     return NoiseFromTrees(
         estimate=figures.noise * squared,
         interval=(figures.interval[0] * squared, figures.interval[1] * squared),
@@ -255,7 +255,7 @@ def noise_variance_from_trees(
         n_edges=np.bincount(edges.tree, minlength=edges.n_trees),
         replicates=Replicates(replicates.variance * squared, replicates.error * squared, replicates.freedom),
         column_scale=scale,
-        n_samples=len(problem.y),
+        n_samples=problem.n_samples,
         n_rows=len(rows),
         confidence=options.confidence,
         feature_names=None if problem.feature_names is None else tuple(map(str, problem.feature_names)),

@@ -31,13 +31,14 @@ Progress = bool | Callable[[int, int], None]
 COLUMN_BYTES = 256 * 2**20
 
 
-def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any, seed: int) -> Problem:
+def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any, seed: int, *, needs_all: bool = False) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part.
 
-    `seed` decides which rows are drawn of a table that is too large for memory.
+    `seed` decides which rows are drawn of a table that is too large for memory. An array of labels in which one is
+    missing is refused with `needs_all`, and beside a file or a Dask collection, of which no rows can be left out.
     """
     if not is_remote(X) or isinstance(y, str):  # a column of a file is named: it is read as a table
-        return check_problem(X, y, groups=groups, seed=seed)
+        return check_problem(X, y, groups=groups, seed=seed, needs_all=needs_all)
     points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))
     return Problem(points, classes, codes, points.columns, check_groups(groups, len(points)))

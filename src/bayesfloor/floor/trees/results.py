@@ -90,7 +90,7 @@ class Floors(Result, Generic[Value, Interval]):
 class BayesError(
     Floors[float, Range],
     says="estimate lower upper n_samples n_groups n_classes",
-    rows=f"{_ROWS} n_samples n_classes",
+    rows=f"{_ROWS} n_samples n_rows n_classes",
 ):
     """The floor of a whole problem.
 
@@ -122,6 +122,8 @@ class BayesError(
         The labels, sorted.
     class_counts : ndarray of shape (n_classes,)
         Rows per class.
+    n_samples, n_rows : int
+        Rows given, and rows that have a label.
     confidence : float
         Level of the intervals.
     findings : tuple of Finding
@@ -131,13 +133,14 @@ class BayesError(
     sum_of_pairs: Range | None
     classes: NDArray[Any]
     class_counts: Ints
+    n_samples: int
     confidence: float
     findings: tuple[Finding, ...] = ()
     n_groups: int | None = None
 
     @property
-    def n_samples(self) -> int:
-        """Number of rows."""
+    def n_rows(self) -> int:
+        """Rows that have a label."""
         return int(self.class_counts.sum())
 
     @property
@@ -148,7 +151,7 @@ class BayesError(
     @property
     def majority_error(self) -> float:
         """The error of always predicting the commonest class."""
-        return 1.0 - float(self.class_counts.max()) / self.n_samples
+        return 1.0 - float(self.class_counts.max()) / self.n_rows
 
 
 class ClassPair(NamedTuple):

@@ -309,7 +309,8 @@ def draw_labels(X: Any, cumulative: Any, likely: Any, seed: int) -> Ints:
         Positions of the labels drawn.
     """
     alike = np.unique(cumulative, axis=0, return_inverse=True)[1].ravel()
-    keys = keys_of_values(check_problem(X, likely, seed=seed).X, alike, seed)
+    codes = np.unique(likely, return_inverse=True)[1]  # by which none is taken for a missing label
+    keys = keys_of_values(check_problem(X, codes, seed=seed).X, alike, seed)
     uniform = np.empty(len(cumulative))
     uniform[np.lexsort((alike, keys))] = np.random.default_rng([seed, 4]).random(len(cumulative))
     return np.asarray((uniform[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1), dtype=np.int64)

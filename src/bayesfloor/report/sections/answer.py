@@ -45,6 +45,7 @@ from bayesfloor.runtime.text import (
     shortened,
     written_range,
 )
+from bayesfloor.tables.unlabelled import LEFT_OUT
 
 #: Share of the stack's lead over what needs no features from which a model is called good.
 NEARLY_ALL = 0.9
@@ -52,6 +53,8 @@ NEARLY_ALL = 0.9
 _HARD = 0.005
 #: Classes that the first screen names; of more there is a count.
 _MOST_NAMED = 4
+#: Share of the rows given from which on the first screen says which are left out.
+_WORTH_SAYING = 0.01
 
 
 class Answer(Section[Any]):
@@ -156,7 +159,11 @@ def about_of(summary: Summary) -> list[tuple[str, str]]:
         sizes += f"; models had {counted(floor['n_rows'])} of the rows"
     metric = f"{floor['title']}, the {metric_info(floor['metric']).short}"
     metric += " (larger is better)" if floor["larger_is_better"] else ""
-    return [("Predicted", f"{data['target']} ({_values_of(summary)})"), ("From", sizes), ("Judged by", metric)]
+    left_out = [each["sentence"].partition(": ")[2] for each in summary["findings"] if each["code"] == LEFT_OUT]
+    is_worth_it = data["n_samples"] - data["n_rows"] >= _WORTH_SAYING * data["n_samples"]
+    about = [("Predicted", f"{data['target']} ({_values_of(summary)})"), ("From", sizes)]
+    about += [("Left out", each.removesuffix(".")) for each in left_out if is_worth_it]
+    return [*about, ("Judged by", metric)]
 
 
 def _values_of(summary: Summary) -> str:

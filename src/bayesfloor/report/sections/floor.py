@@ -94,12 +94,12 @@ def _floor_of_trees(trees: BayesError) -> Summary:
         "low": trees.interval[0],
         "high": trees.interval[1],
         "reached": None,
-        "baseline": 1.0 - float(trees.class_counts.max()) / trees.n_samples,
+        "baseline": 1.0 - float(trees.class_counts.max()) / trees.n_rows,
         "perfect": 0.0,
         "sentence": None,
         "method": "trees",
         "confidence": trees.confidence,
-        "n_rows": trees.n_samples,
+        "n_rows": trees.n_rows,
     }
 
 

@@ -251,7 +251,9 @@ def _conclude(
     started: float,
 ) -> RegressionFloor:
     """Make figures, the noise profile and findings of what was learned."""
-    n_samples = len(problem.y) if problem.stored is None else problem.n_samples
+    n_samples = len(problem.y) if problem.n_drawn_from is not None else problem.n_samples
+    if problem.stored is None:
+        rows = rows._replace(given=problem.places(rows.given))
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time, stack=learned.stack_signs())
     metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
@@ -277,7 +279,11 @@ def _conclude(
         feature_names=None if names is None else tuple(map(str, names)),
         residual_z=summary.alike,
         findings=in_order(
-            [*find_in_numbers(learned, rows, summary, profile, target, problem.y), *learned.plan.findings]
+            [
+                *find_in_numbers(learned, rows, summary, profile, target, problem.y),
+                *learned.plan.findings,
+                *problem.findings,
+            ]
         ),
         seconds=perf_counter() - started,
     )

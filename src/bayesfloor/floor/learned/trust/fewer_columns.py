@@ -59,6 +59,9 @@ def without_columns(source: Source, problem: Problem, names: Collection[str]) ->
         y=problem.y,
         sample_weight=problem.sample_weight,
         n_drawn_from=problem.n_drawn_from,
+        n_given=problem.n_given,
+        given_rows=problem.given_rows,
+        findings=problem.findings,
     )
 
 

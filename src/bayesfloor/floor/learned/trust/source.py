@@ -1,7 +1,7 @@
 """What a report is about: points, labels, and what to call the rows and columns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -104,26 +104,37 @@ def source_of(
 
     With the task "auto", the values of the labels decide whether they are classes or numbers.
     """
-    return source_from(*problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by), y, title)
+    problem, table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
+    rows = _rows_of(problem, table)
+    problem = replace(problem, given_rows=None)  # figures are about rows of the source, which knows where these are
+    return replace(source_from(problem, table, y, title), rows=rows)
 
 
 def source_from(problem: Problem, table: Table | None, y: Any = None, title: str | None = None) -> Source:
     """Name the rows and columns of a problem that was made of arrays, or of a table."""
-    return _of_arrays(y, title, problem) if table is None else _of_table(table, title, problem)
+    rows = _rows_of(problem, table)
+    return _of_arrays(y, title, problem, rows) if table is None else _of_table(table, title, problem, rows)
 
 
-def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
+def _rows_of(problem: Problem, table: Table | None) -> Ints:
+    """Return what each row is called."""
+    if problem.given_rows is not None:
+        return problem.given_rows
+    return np.arange(len(problem.X)) if table is None else table.lines
+
+
+def _of_table(table: Table, title: str | None, problem: Problem, rows: Ints) -> Source:
     columns = getattr(table.preparation, "columns", ())
     return Source(
         problem=problem,
         title=title or table.source,
         target=table.target,
-        rows=table.lines,
+        rows=rows,
         row_word=table.origin.row_word,
         columns=table.column_names,
         feature_groups=table.feature_groups,
         values=table.values_of,
-        n_samples=table.n_samples,
+        n_samples=problem.n_samples,
         notes=table.notes,
         possible_groups=table.row_info.possible_groups if table.columns else _possible_groups(problem),
         scales={each.name: (each.spread, each.center) for each in columns if isinstance(each, NumberFeature)},
@@ -133,19 +144,19 @@ def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
     )
 
 
-def _of_arrays(y: Any, title: str | None, problem: Problem) -> Source:
-    n, n_features = problem.X.shape
+def _of_arrays(y: Any, title: str | None, problem: Problem, rows: Ints) -> Source:
+    n_features = problem.X.shape[1]
     label_name = getattr(y, "name", None)
     return Source(
         problem=problem,
         title=title or UNTITLED,
         target="y" if label_name is None else str(label_name),
-        rows=np.arange(n),
+        rows=rows,
         row_word="row",
         columns=_names_of(problem),
         feature_groups=tuple((column,) for column in range(n_features)),
         values=lambda row: [f"{value:.6g}" for value in problem.X[row]],
-        n_samples=n,
+        n_samples=problem.n_samples,
         possible_groups=_possible_groups(problem),
     )
 
