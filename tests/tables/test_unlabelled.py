@@ -218,3 +218,16 @@ def test_drift_says_which_labels_are_missing():
     (said,) = [finding for finding in found.findings if finding.code == "BF014"]
     assert said.sentence.startswith("5 of 400 rows")
     assert said.hint.startswith("Figures of the target are about the other rows")
+
+
+def test_an_amount_that_is_read_as_classes():
+    amount = np.round(NUMBERS * 20).astype(int)
+    for points, y in ((X, amount), (pd.DataFrame(X).assign(mass=amount), "mass")):
+        floor = bf.learned_floor(points, y, **HOW)
+        (said,) = [finding for finding in floor.findings if finding.code == "BF015"]
+        assert f"The {len(np.unique(amount))} different whole numbers of '{'y' if y is amount else 'mass'}'" in str(
+            said
+        )
+        assert "regression_floor" in said.hint
+    grades = np.digitize(NUMBERS, [-1, 0, 1])
+    assert "BF015" not in {finding.code for finding in bf.learned_floor(X, grades, **HOW).findings}

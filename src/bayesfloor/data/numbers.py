@@ -1,5 +1,6 @@
 """Targets that are numbers: one check, what kind of numbers they are, and whether they are classes or amounts."""
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.labels import as_array, is_missing, target_array
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.text import quoted
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.text import counted, quoted
 
 #: Largest absolute value: sums of squares of so many rows as memory holds stay finite.
 LARGEST = 1e140
@@ -166,6 +168,20 @@ def task_of(y: Any) -> str:
     values = labels.astype(np.float64)
     known = values[np.isfinite(values)]
     return task_of_numbers(known) if len(known) else "classification"
+
+
+def find_amounts(classes: NDArray[Any], codes: Ints, target: str) -> Iterator[Finding]:
+    """Say so where classes are many whole numbers, which are rather an amount."""
+    if len(classes) <= MOST_CLASSES or classes.dtype.kind not in "iuf":
+        return
+    if task_of_numbers(classes[codes].astype(np.float64)) == "regression":
+        yield Finding(
+            "BF015",
+            f"The {counted(len(classes))} different whole numbers of {quoted(target)} are read as classes, in "
+            f"{counted(len(codes))} rows.",
+            "Where they are an amount, regression_floor and difficulty_report(task='regression') (--task regression) "
+            "take it as a number.",
+        )
 
 
 def bins_of_numbers(values: Floats) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import as_array, check_labels, check_weights
-from bayesfloor.data.numbers import check_numbers, task_of
+from bayesfloor.data.numbers import check_numbers, find_amounts, task_of
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.problem import Problem, check_row_weights
@@ -146,8 +146,10 @@ def problem_and_table(
     known |= {"groups": check_groups(groups, n), "time": check_time(time, n), "by": check_subgroups(by, n)}
     left_out["of weight 0"] = 0 if weight is None else int((weight == 0.0).sum())
     n_given = n_given or n
-    found = tuple(find_left_out(left_out, None if known.get("n_drawn_from") else n_given))
-    known |= {"n_given": n_given, "given_rows": given_rows, "findings": found}
+    found = list(find_left_out(left_out, None if known.get("n_drawn_from") else n_given))
+    if task == "classification":
+        found += find_amounts(values[0], values[-1], target)
+    known |= {"n_given": n_given, "given_rows": given_rows, "findings": tuple(found)}
     make = Problem.of_numbers if task == "regression" else Problem
     return make(points, *values, **known), table
 
