@@ -271,6 +271,22 @@ def test_copies_are_those_in_every_representation():
     assert "BF037" not in [each.code for each in alone.findings]
 
 
+def test_values_that_come_again_are_no_copies():
+    """What tells rows apart must not look like columns of its own: a number for each different row tells all others."""
+    rng = np.random.default_rng(0)
+    rounded = np.round(rng.standard_normal((400, 2)), 1)
+    assert 0.05 < 1 - len(np.unique(rounded, axis=0)) / 400 < 0.5
+    coded = np.eye(40)[rng.integers(0, 40, 400)]  # more columns than are told apart
+    y = (rounded[:, 0] + rng.standard_normal(400) > 0).astype(int)
+    for given in ({"a": rounded}, {"a": rounded, "b": rounded[:, :1]}, {"a": coded}):
+        found = compare_features(given, y, **QUICK)
+        assert found.n_rows == 400
+        assert not {"BF037", "BF038"} & {each.code for each in found.findings}
+    wide = np.round(rng.standard_normal((400, 40)), 1)
+    twice = np.tile(np.arange(400), 2)
+    assert compare_features({"a": wide[twice]}, y[twice], **QUICK).n_rows == 400
+
+
 def test_near_copies_are_held_out_together(measured):
     first, second, y = two_views(100)
     rng = np.random.default_rng(1)

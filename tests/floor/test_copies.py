@@ -57,7 +57,7 @@ def test_equal_rows_are_data_where_all_columns_are_discrete():
     for X in (grade, rounded, scaled, irregular):
         problem = check_problem(X, y)
         assert len(np.unique(X, axis=0)) < len(X)
-        assert copies_of(problem) is None
+        assert copies_of(problem, 0) is None
         assert distinct_rows(problem, 0).problem is problem
 
 
@@ -66,7 +66,7 @@ def test_a_value_that_comes_again_with_other_features_is_no_copy():
     of_patient = np.repeat(X[:100, :1], 3, axis=0)
     rows = np.column_stack([of_patient, np.round(X[:, 1:])])
     assert len(np.unique(rows, axis=0)) < len(rows)
-    assert copies_of(check_problem(rows, y)) is None
+    assert copies_of(check_problem(rows, y), 0) is None
 
 
 def test_copies_with_different_labels_are_held_out_together():

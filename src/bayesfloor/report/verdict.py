@@ -19,6 +19,7 @@ from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.learned.trust.checks import first_metric
 from bayesfloor.floor.learned.trust.found import Reason
 from bayesfloor.floor.learned.trust.leaks import names_of
+from bayesfloor.floor.trees.near_copies import Copies
 from bayesfloor.report.figures import ClassFigures, Figures
 from bayesfloor.report.metric_words import beats_nothing, limit_word
 from bayesfloor.runtime.text import counted, difference, written_range
@@ -32,8 +33,8 @@ _HELPS = {"BF025", "BF050"}
 _OF_FINDINGS = {"error", "r2", "rmse", "mae"}
 #: A sample of the rows was used.
 SAMPLED = {"BF021", "BF047"}
-#: Copies that were left out or kept together.
-_COPIES = {"BF037", "BF038"}
+#: Share of the rows that repeat another, from which copies are a reason, and from which they stand in the headline.
+_SOME_COPIES, _MANY_COPIES = 0.05, 0.5
 #: Rows below which every figure is rough.
 _FEW_ROWS = 100
 #: Width of the range of what was reached, as a share of what was won over no features, from which rows are too few.
@@ -255,8 +256,8 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
     metric, learned = limit.metric, figures.learned
     yield from figures.checked.reasons
     for finding in learned.findings:
-        if finding.code in _COPIES:
-            yield Reason("copies", (), finding.sentence)
+        if isinstance(finding, Copies) and finding.share >= _SOME_COPIES:
+            yield Reason("copies", (), finding.sentence, None, finding.share >= _MANY_COPIES)
     low, high = metric.reached_interval
     won = abs(metric.baseline - metric.reached)
     if learned.n_rows < _FEW_ROWS or (

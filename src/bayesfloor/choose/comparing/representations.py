@@ -25,6 +25,7 @@ from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, TabularView
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
+from bayesfloor.floor.learned.agreeing_rows import MOST_COLUMNS, hashed_columns
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.frames import as_narwhals, names_of, with_text_names
@@ -127,10 +128,22 @@ class Part:
             hash_rows(block.view(np.uint64), 0, len(block), out[some[0] : some[-1] + 1])
         return out
 
-    def most_distinct(self) -> Floats | None:
-        """Return the column of the source with the most distinct values; None where it holds no numbers."""
+    def marks(self) -> Floats:
+        """Return columns that tell the rows of the source apart.
+
+        They are its own where these are few. Else several stand for one, beside the one with the most distinct values.
+        """
         if not _holds_numbers(self.source):
-            return None
+            return np.unique(self.hashes, return_inverse=True)[1][:, np.newaxis].astype(np.float64)
+        if self.source.shape[1] <= MOST_COLUMNS:
+            return check_points(self.source, min_rows=1)
+        blocks = np.array_split(np.arange(self.n_rows), -(-self.n_rows // _ROWS_AT_ONCE))
+        together = np.vstack([hashed_columns(check_points(self._of_source(some), min_rows=1)) for some in blocks])
+        codes = [np.unique(column, return_inverse=True)[1] for column in together.T]
+        return np.column_stack([*codes, self._most_distinct()]).astype(np.float64)
+
+    def _most_distinct(self) -> Floats:
+        """Return the column of the source with the most distinct values."""
         some = check_points(self._of_source(np.arange(min(self.n_rows, _ROWS_AT_ONCE))), min_rows=1)
         counts = [len(np.unique(column)) for column in some.T]
         place = int(np.argmax(counts))

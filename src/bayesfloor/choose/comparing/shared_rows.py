@@ -1,8 +1,8 @@
 """One plan for all representations: the same rows, the same folds, the same groups.
 
 Features differ between representations, and what they tell of rows (which are copies of each other) must not make folds
-differ. So a plan is made of *marks* of the rows: for each source of features, the column with the most distinct values,
-and a number for each different row. Rows are copies where they are so in every source.
+differ. So a plan is made of *marks* of the rows: the columns of each source of features, several of which stand for one
+where they are many. Rows are copies where they are so in every source.
 """
 
 import os
@@ -20,7 +20,7 @@ from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor.learned.copies import groups_of_near_copies
 from bayesfloor.floor.learned.learning import plan_for
 from bayesfloor.floor.learned.row_plan import Planned
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names
 from bayesfloor.tables.arguments import check_problem, columns_of_file
 from bayesfloor.tables.frames import frame_of_raw, is_eager_frame
@@ -85,12 +85,7 @@ def with_marks(problem: Problem, representations: list[Representation]) -> Probl
     sources: dict[int, Any] = {}
     for part in (part for each in representations for part in each.parts):
         sources.setdefault(id(part.source), part)
-    marks: list[Floats] = []
-    for part in sources.values():
-        marks.append(np.unique(part.hashes, return_inverse=True)[1].astype(np.float64))
-        column = part.most_distinct()
-        marks += [] if column is None else [column]
-    return replace(problem, X=check_points(np.column_stack(marks)))
+    return replace(problem, X=check_points(np.unique(np.hstack([part.marks() for part in sources.values()]), axis=1)))
 
 
 def plan_shared(

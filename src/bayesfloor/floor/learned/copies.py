@@ -2,16 +2,20 @@
 
 ::
 
-    all features equal ── some column nearly all distinct? ── labels of copies agree ──── one of each is used    BF037
-                          no: equal rows are data             they differ ─────────────── copies are groups      BF037
+    all features equal ── some column nearly all distinct,  ─┐  labels of copies agree ── one of each is used    BF037
+                          all rows there 2, 3, ... times, or ┼─ they differ ───────────── copies are groups      BF037
+                          far more often than others agree  ─┘
+                          in most columns; else they are data
+    all but one or two ── far more often than others agree in most columns ────────────── copies are groups      BF038
     nearly equal ──────── a gap in the lengths of tree edges ──────────────────────────── copies are groups      BF038
 
 Values of a continuous column do not come again by chance, so rows that share one are copies, and all of their other
 features are equal too. A rounded column is known by its gaps: these are multiples of one step, and many are equal.
+Where all columns are rounded, or have few values, `agreeing_rows` judges how rows agree in all columns together.
 
 One of each is the sample as it was before it was copied, with its shares of the classes. Where copies have different
 labels (several people labelled each row, or labels are noisy), each is an observation of the label, and all are used.
-Targets that are numbers are dealt with alike; rounded columns are known by rows that repeat others, y included.
+Targets that are numbers are dealt with alike; rounded columns are known by rows that repeat others, y included, too.
 """
 
 from dataclasses import replace
@@ -20,12 +24,15 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
-from bayesfloor.floor.trees.noise_variance import are_copies
+from bayesfloor.data.sampling import Keys
+from bayesfloor.floor.learned.agreeing_rows import JUDGED_ROWS, are_copies, columns_of_copies, hashed_columns
+from bayesfloor.floor.trees.near_copies import MOST_COPIES, Copies, find_near_copies, near_copies, said_of_near_copies
+from bayesfloor.floor.trees.noise_variance import are_copies as are_copied_targets
 from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
 from bayesfloor.runtime.text import listed, percent, shown
 
 #: Share of different rows whose value in a column must be that of no other, for it to be nearly all distinct.
@@ -36,10 +43,21 @@ DIFFERENT_GAPS = 0.5
 N_LOOKED_AT = 2000
 #: Different rows, and their share of all, below which equal rows are repetitions by design.
 FEWEST_DISTINCT, FEWEST_SHARE = 50, 0.05
+#: Share of the rows that repeat another, below which equal rows of columns with few digits or values stay as they are:
+#: they change little, and some come by chance.
+FEW_COPIES = 0.05
 #: Share of copied rows whose copies may differ in their labels for one of each to stand for all.
 FEW_MIXED = 0.05
 #: Change of the share of a class that is worth a word.
 SHARE_CHANGED = 0.01
+#: What was made of near copies, and what to do, where they may become groups and where not.
+_SAID_OF_GROUPS = {
+    True: ("Those of one place were always held out together.", "Find out where they come from."),
+    False: (
+        "They may be on both sides of a fold, and a model then knows the label of what it predicts.",
+        "Keep one of each, or give those of one place the same value in groups.",
+    ),
+}
 
 
 class DistinctRows(NamedTuple):
@@ -89,14 +107,19 @@ def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> Dis
         if not problem.class_counts.all():
             lost = shown(problem.classes[int(np.argmin(problem.class_counts))])
             raise ValueError(f"sample_weight is 0 in all rows of class {lost}: leave the class out")
+    distinct = _without_copies(problem, used, seed, may_group)
+    are_groups = bool(distinct.findings) and not distinct.are_left_out
+    return distinct if are_groups else _without_changed(distinct, seed, may_group)
+
+
+def _without_copies(problem: Problem, used: Ints, seed: int, may_group: bool) -> DistinctRows:
+    """Leave out rows that are equal to others, or make groups of them, where they are copies."""
     everything = DistinctRows(problem, used)
     is_number = problem.task == "regression"
-    places = copies_of(problem)
-    is_repeated = places is None and is_number
-    if is_repeated:
-        places = _repeats_of(problem)
-    if places is None:
+    copied = copies_of(problem, seed)
+    if copied is None:
         return everything
+    places, why = copied
     values = np.unique(problem.y, return_inverse=True)[1] if is_number else problem.codes
     settled = settle_copies(
         places,
@@ -110,12 +133,60 @@ def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> Dis
     if settled is None:
         return everything
     if settled.are_groups:
-        found = _finding(places, settled.what, also_target=is_repeated)
+        found = _finding(places, why, settled.what)
         return DistinctRows(replace(problem, groups=places), used, (found,))
     distinct = problem.take(settled.kept)
     what = settled.what + _changed_shares(problem, distinct)
-    found = _finding(places, what, also_target=is_repeated)
+    found = _finding(places, why, what)
     return DistinctRows(distinct, used[settled.kept], (found,), are_left_out=True)
+
+
+def _without_changed(distinct: DistinctRows, seed: int, may_group: bool) -> DistinctRows:
+    """Make groups of rows that are equal but for a column or two, or name them, where they are copies."""
+    problem = distinct.problem
+    places = changed_copies_of(problem, seed)
+    if places is None:
+        return distinct
+    groups = problem.groups
+    if groups is not None and not _differ_within(places, groups).any():
+        return distinct
+    may_group = may_group and groups is None and problem.time is None
+    how = "they agree in all columns but one or two, far more often than others agree in most columns"
+    found = said_of_near_copies(places, how, *_SAID_OF_GROUPS[may_group])
+    problem = replace(problem, groups=places) if may_group else problem
+    return distinct._replace(problem=problem, findings=(*distinct.findings, found))
+
+
+def changed_copies_of(problem: Problem, seed: int) -> Ints | None:
+    """Return which rows are copies of one observation in which a column or two were changed; None where there are none.
+
+    Columns that are different in all rows, as numbers of rows are, say nothing of copies, however many they are.
+    """
+    rows = np.argsort(problem.keys(seed))[:JUDGED_ROWS]
+    some = _hashed(problem.take(rows))
+    left = columns_of_copies(some, FEW_COPIES * len(rows) ** 2 / problem.n_samples)
+    is_new = np.array([len(np.unique(column)) == len(rows) for column in some.T])
+    if left is None and (is_new.all() or not is_new.any()):
+        return None
+    kept = np.flatnonzero(~is_new) if left is None else left
+    hashes = problem.row_hashes(lambda part: _hashed(part)[:, kept].view(np.float64))
+    places = np.unique(hashes, return_inverse=True)[1]
+    sizes = np.bincount(places)
+    if (left is None and _with_targets(hashes, problem)[1] == 1) or sizes[sizes > 1].mean() > MOST_COPIES:
+        return None
+    return places
+
+
+def _with_targets(hashes: Keys, problem: Problem) -> tuple[Ints, int]:
+    """Number rows that are equal with their targets, from 0; also return what divides how often each of them comes."""
+    labels = np.unique(problem.y, return_inverse=True)[1] if problem.task == "regression" else problem.codes
+    both = np.unique(mix64(hashes + mix64(labels.astype(np.uint64) + GOLDEN)), return_inverse=True)[1]
+    counts = np.bincount(both)
+    return both, int(np.gcd.reduce(counts)) if len(counts) >= FEWEST_DISTINCT else 1
+
+
+def _hashed(problem: Problem) -> Keys:
+    return hashed_columns(known_of(problem))
 
 
 class Settled(NamedTuple):
@@ -187,41 +258,57 @@ def _differ_within(places: Ints, values: Ints) -> Bools:
     return np.bincount(pairs[:, 0]) > 1
 
 
-def _finding(places: Ints, what: str, *, also_target: bool = False) -> Finding:
+def _finding(places: Ints, why: str, what: str) -> Copies:
     n, n_places = len(places), int(places.max()) + 1
-    why = (
-        "all their features are equal, although some feature is different in nearly all of the "
-        f"{n_places} rows that differ"
-    )
-    if also_target:
-        why = "their features and y are equal, far more often than those of measurements would be"
-    return Finding(
+    return Copies(
         "BF037",
         f"{n - n_places} of {n} rows {'is a copy of another' if n - n_places == 1 else 'are copies of others'}: {why}. "
         f"{what}",
         "Find out where they come from. Where equal rows are different observations, add what tells them apart.",
+        1.0 - n_places / n,
     )
 
 
-def copies_of(problem: Problem) -> Ints | None:
-    """Return which rows are copies of one observation.
+def copies_of(problem: Problem, seed: int) -> tuple[Ints, str] | None:
+    """Return which rows are copies of one observation, and why.
 
     Parameters
     ----------
     problem : Problem
         All rows.
+    seed : int
+        Seeds which rows it is judged by.
 
     Returns
     -------
-    ndarray of shape (n,) or None
-        Copies have the same number, from 0; None where there are none, or equal rows are no copies.
+    places : ndarray of shape (n,)
+        Copies have the same number, from 0.
+    why : str
+    None where there are no copies, or equal rows are none.
     """
     hashes = problem.row_hashes(_known_of_rows)
     n_distinct = len(np.unique(hashes))  # which rows they are takes several times the memory, and most tables have none
-    if n_distinct == len(hashes) or n_distinct < max(FEWEST_DISTINCT, FEWEST_SHARE * len(hashes)):
+    if n_distinct == len(hashes):
         return None
+    repeated = _repeats_of(problem) if problem.task == "regression" else None
+    if n_distinct < max(FEWEST_DISTINCT, FEWEST_SHARE * len(hashes)):
+        return repeated
     _, first, places = np.unique(hashes, return_index=True, return_inverse=True)
-    return places if _is_some_column_continuous(_known_of_rows(problem.take(first))) else None
+    if _is_some_column_continuous(_known_of_rows(problem.take(first))):
+        some = f"some feature is different in nearly all of the {n_distinct} rows that differ"
+        return places, f"all their features are equal, although {some}"
+    keys = problem.keys(seed)
+    both, times = _with_targets(hashes, problem)
+    if times > 1:
+        order = np.lexsort((keys, both))
+        whole = np.empty(len(order), np.int64)
+        whole[order] = np.arange(len(order)) // times
+        return whole, f"each row is there {times} times, or a multiple of that, with its target"
+    share = (1.0 - n_distinct / len(hashes)) * problem.n_samples / len(hashes)  # of a sample, most are without copies
+    some_rows = np.argsort(keys)[:JUDGED_ROWS]
+    if repeated is None and share >= FEW_COPIES and are_copies(_hashed(problem.take(some_rows))):
+        return places, "all their features are equal, far more often than other rows agree in most of them"
+    return repeated
 
 
 def equal_rows(problem: Problem, rows: Ints) -> Ints | None:
@@ -261,17 +348,17 @@ def _known_of_rows(problem: Problem) -> Floats:
     return np.column_stack([problem.X[:, is_kept], np.where(np.isnan(encoded), -1.0, encoded)])
 
 
-def _repeats_of(problem: Problem) -> Ints | None:
-    """Return which rows repeat another one, y included, where that happens far more often than by chance."""
+def _repeats_of(problem: Problem) -> tuple[Ints, str] | None:
+    """Return which rows repeat another one, y included, where that happens far more often than by chance, and why."""
     hashes = problem.row_hashes(known_of)
     order = np.lexsort((problem.y, hashes))
     is_same = np.append(False, np.diff(hashes[order].view(np.int64)) == 0)
     is_copy = is_same & np.append(False, np.diff(problem.y[order]) == 0)
-    if not are_copies(is_same, is_copy, problem.y[order]):
+    if not are_copied_targets(is_same, is_copy, problem.y[order]):
         return None
     places = np.empty(len(order), np.int64)
     places[order] = np.cumsum(~is_copy) - 1
-    return places
+    return places, "their features and y are equal, far more often than those of measurements would be"
 
 
 def known_of(problem: Problem) -> Floats:
@@ -333,10 +420,6 @@ def groups_of_near_copies(
     places = near_copies(forest.edges, forest.weights, len(rows), len(problem.classes))
     if places is None or (problem.groups is not None and not _differ_within(places, problem.groups[rows]).any()):
         return None, ()
-    what = "They may be on both sides of a fold, and a model then knows the label of what it predicts."
-    hint = "Keep one of each, or give those of one place the same value in groups."
-    if may_group:
-        what = "Those of one place were always held out together."
-        hint = "Find out where they come from."
+    what, hint = _SAID_OF_GROUPS[may_group]
     found = find_near_copies(forest.edges, forest.weights, places, f"(Features are standardised.) {what}", hint)
     return (places if may_group else None), (found,)

@@ -144,7 +144,7 @@ def problem_on_disk(
     sample, table = problem_and_table(raw, y, task=task)
     assert table is not None
     is_few = task == "classification" and _is_a_class_rare(sampled, sample)
-    copies = distinct_rows(sample, seed)
+    copies = distinct_rows(replace(sample, n_drawn_from=sampled.n_rows), seed)
     if is_few or copies.are_left_out or copies.problem.groups is not None or len(copies.rows) < len(sample.X):
         return None
     problem = supervise(

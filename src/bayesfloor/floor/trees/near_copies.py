@@ -11,6 +11,8 @@ sorted lengths::
 Dense regions have short edges too. They have many rows each, where copies are few, and there are few of them.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -26,6 +28,19 @@ IMPROBABLE = float(np.log(1e6))
 MOST_COPIES = 10.0
 #: Minimum number of places per class: with fewer, classes may just lie far apart.
 FEWEST_PLACES = 5
+
+
+@dataclass(frozen=True)
+class Copies(Finding):
+    """Rows that are copies of others, or nearly so.
+
+    Attributes
+    ----------
+    share : float
+        Of the rows, those that repeat another one: half, where each is there twice.
+    """
+
+    share: float = 0.0
 
 
 def near_copies(edges: Ints, weights: Floats, n_samples: int, n_classes: int) -> Ints | None:
@@ -63,16 +78,22 @@ def near_copies(edges: Ints, weights: Floats, n_samples: int, n_classes: int) ->
     return None
 
 
-def find_near_copies(edges: Ints, weights: Floats, places: Ints, what: str, hint: str) -> Finding:
+def find_near_copies(edges: Ints, weights: Floats, places: Ints, what: str, hint: str) -> Copies:
     """Say how many rows are nearly copies of others, how near they are, and what was made of it."""
     i, j = edges.T
     between = weights[(places[i] != places[j]) & (weights > 0)]
     longest = float(weights[places[i] == places[j]].max())
+    how = f"they are at most {longest:.2g} apart there, and all other neighbours at least {float(between.min()):.2g}"
+    return said_of_near_copies(places, how, what, hint)
+
+
+def said_of_near_copies(places: Ints, how: str, what: str, hint: str) -> Copies:
+    """Say how many rows are nearly copies of others, in which way, and what was made of it."""
     sizes = np.bincount(places)
     n_rows, n_places = int(sizes[sizes > 1].sum()), int(np.count_nonzero(sizes > 1))
-    return Finding(
+    return Copies(
         "BF038",
-        f"{n_rows} of {len(places)} rows are nearly copies of each other, at {n_places} places: they are at most "
-        f"{longest:.2g} apart there, and all other neighbours at least {float(between.min()):.2g}. {what}",
+        f"{n_rows} of {len(places)} rows are nearly copies of each other, at {n_places} places: {how}. {what}",
         hint,
+        1.0 - len(sizes) / len(places),
     )
