@@ -120,9 +120,6 @@ def test_a_sample_is_the_same_from_everywhere(frame, tmp_path, monkeypatch):
     assert len(np.unique(keys)) == N_ROWS
     expected = np.sort(np.argsort(keys)[:200])
     values = values_of(raw_of_frame(frame[expected]))
-    gaps = {
-        name: int(column.gaps.sum()) for name, column in zip(frame.columns, raw_of_frame(frame).columns, strict=True)
-    }
     counts = dict(frame["y"].value_counts().iter_rows())
     for chunk_rows in (10, 500, 10_000):
         monkeypatch.setattr(source_kinds, "CHUNK_ROWS", chunk_rows)
@@ -132,7 +129,7 @@ def test_a_sample_is_the_same_from_everywhere(frame, tmp_path, monkeypatch):
             found = sample_of(source_of(given), 200, 5, target="y")
             assert found.rows.tolist() == expected.tolist(), name
             assert values_of(found.raw) == values, name
-            assert (found.n_rows, found.n_gaps, found.counts, found.is_sampled) == (N_ROWS, gaps, counts, True), name
+            assert (found.n_rows, found.counts, found.is_sampled) == (N_ROWS, counts, True), name
             fewer = found.fewer(50)
             assert fewer.rows.tolist() == np.sort(np.argsort(keys)[:50]).tolist(), name
             assert values_of(fewer.raw) == values_of(raw_of_frame(frame[fewer.rows])), name
@@ -154,8 +151,6 @@ def test_a_text_is_sampled_as_it_is_read(frame, tmp_path, small_chunks):
     kept = expected.take(some.rows)
     assert values_of(some.raw) == values_of(kept)
     assert some.raw.lines.tolist() == kept.lines.tolist()
-    counted = {column.name: int(column.gaps.sum()) for column in expected.columns}
-    assert some.n_gaps == counted
 
 
 def test_several_texts_are_one_table(frame, tmp_path, small_chunks):
@@ -173,7 +168,7 @@ def test_several_texts_are_one_table(frame, tmp_path, small_chunks):
     alone = sample_of(source_of(whole), 300, 7, target="y")
     assert sample.rows.tolist() == alone.rows.tolist()
     assert values_of(sample.raw) == values_of(alone.raw)
-    assert (sample.counts, sample.n_gaps) == (alone.counts, alone.n_gaps)
+    assert sample.counts == alone.counts
     second.write_bytes(gzip.compress(b"number,other\n1,2\n"))
     with pytest.raises(ValueError, match=r"Several files need the same columns: second\.csv\.gz lacks 'whole'"):
         list(source_of([first, second]).chunks())
@@ -221,7 +216,6 @@ def test_folders_of_keys_and_of_several_types(tmp_path, small_chunks):
     assert source.columns == expected.names == ["year", "mixed", "when", "nested"]
     whole = sample_of(source, 100)
     assert [type(column) for column in whole.raw.columns] == [NumberColumn, TextColumn, DateColumn, OtherColumn]
-    assert whole.n_gaps == {"year": 2, "mixed": 1, "when": 4, "nested": 0}
     for table in (expected, whole.raw):
         table.columns = [column for column in table.columns if not isinstance(column, OtherColumn)]
     assert values_of(whole.raw) == values_of(expected)

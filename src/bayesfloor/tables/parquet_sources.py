@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.tables.binary_tables import COPIES_OF_TEXT, column_of, rows_of_groups, told_as, unpacked_sizes
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, as_text
 from bayesfloor.tables.joining import MISSING_KEY, check_alike, join_tables, with_keys
-from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source, cut, gaps_of_polars
+from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source, cut
 from bayesfloor.tables.unpacking import check_n_columns
 
 #: Values of a file that are unpacked at a time: a group of rows is cheapest to read as a whole.
@@ -152,13 +151,6 @@ class ParquetSource(Source):
         whole = join_tables(tables)
         whole.source = self.name
         return whole
-
-    def gaps(self, part: Part) -> Ints:
-        """Count null and NaN; columns of lists and the like have none."""
-        own = dict(zip(part.rows.columns, gaps_of_polars(part.rows).tolist(), strict=True))
-        for key, value in self.keys[part.file].items():
-            own.setdefault(key, len(part) if value == MISSING_KEY else 0)
-        return np.array([own.get(name, 0) for name in self.columns], np.int64)
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import column_texts, with_text_names
 from bayesfloor.tables.columns import Column, RawTable, as_text
 from bayesfloor.tables.frames import raw_of_array, raw_of_frame
-from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.unpacking import check_n_columns
 
 #: Rows of a chunk, at the most: what is done once for each chunk takes little time beside what is done for its rows.
@@ -167,10 +166,6 @@ class Source:
         """Return parts in the form in which the caller would have them in memory; None for files."""
         return None
 
-    def gaps(self, part: Part) -> Ints:
-        """Count the missing values of each column of a part."""
-        raise NotImplementedError
-
 
 def cut(frames: Iterable[Any], n_rows: int) -> Iterator[Any]:
     """Join data frames of polars that are small, and cut those that are large; each but the last has so many rows."""
@@ -190,22 +185,6 @@ def cut(frames: Iterable[Any], n_rows: int) -> Iterator[Any]:
         held, n_held = [whole[n_whole:]], len(whole) - n_whole
     if n_held:
         yield held[0] if len(held) == 1 else polars.concat(held)
-
-
-def gaps_of_polars(frame: Any, marks: Iterable[str] = ()) -> Ints:
-    """Count what is missing in each column of a polars frame: null, NaN, and text that is one of the marks."""
-    import polars
-
-    found = []
-    for name, dtype in frame.schema.items():
-        series = frame[name]
-        n_gaps = series.null_count()
-        if dtype.is_float():
-            n_gaps += int(series.is_nan().sum() or 0)
-        elif marks and dtype in (polars.String, polars.Categorical, polars.Enum):
-            n_gaps += int(series.cast(polars.String).str.strip_chars().is_in(sorted(marks)).sum() or 0)
-        found.append(n_gaps)
-    return np.array(found, np.int64)
 
 
 class LazyFrameSource(Source):
@@ -245,10 +224,6 @@ class LazyFrameSource(Source):
 
         return polars.concat([part.rows for part in parts])
 
-    def gaps(self, part: Part) -> Ints:
-        """Count null, NaN and text such as ``NA``."""
-        return gaps_of_polars(part.rows, MISSING_TEXTS)
-
 
 class DaskFrameSource(LazyFrameSource):
     """A Dask data frame, whose partitions are computed one after the other for each pass."""
@@ -281,10 +256,6 @@ class DaskFrameSource(LazyFrameSource):
         from dask.dataframe.dispatch import concat
 
         return parts[0].rows if len(parts) == 1 else concat([part.rows for part in parts])
-
-    def gaps(self, part: Part) -> Ints:
-        """Count what is missing, and text such as ``NA``."""
-        return np.array([int(column.gaps.sum()) for column in self.raw(part).columns], np.int64)
 
 
 class DaskArraySource(Source):
@@ -325,7 +296,3 @@ class DaskArraySource(Source):
     def frame(self, parts: Sequence[Part]) -> Any:
         """Return an array."""
         return np.concatenate([part.rows for part in parts])
-
-    def gaps(self, part: Part) -> Ints:
-        """Count NaN."""
-        return np.isnan(part.rows).sum(axis=0).astype(np.int64)

@@ -148,8 +148,6 @@ class Sampled:
         Their positions among all rows, from 0, rising.
     n_rows : int
         Number of all rows.
-    n_gaps : dict of str to int
-        Missing values of each column, among all rows.
     counts : dict of str to int or None
         Rows of each value of the target; None where none is named, or more than ten thousand are different.
     seed : int
@@ -164,7 +162,6 @@ class Sampled:
     parts: tuple[Part, ...]
     rows: Ints
     n_rows: int
-    n_gaps: dict[str, int]
     counts: dict[str, int] | None
     seed: int
     target: Any
@@ -228,22 +225,19 @@ def sample_of(source: Source, n_rows: int, seed: int = 0, *, target: Any = None,
     Sampled
     """
     drawn = _LowestKeys(n_rows)
-    n_gaps = np.zeros(len(source.columns), np.int64)
     name = source.columns[target] if isinstance(target, int) else target
     counts: Counter[str] | None = Counter() if name in source.columns else None
     first = 0
     for part in source.parts():
         drawn.add(part, np.arange(first, first + len(part)), keys_of_rows(first, len(part), seed))
-        n_gaps += source.gaps(part)
         if counts is not None:
             counts.update(_counts_of(source, part, name))
             counts = None if len(counts) > _MOST_VALUES else counts
         first += len(part)
     drawn.cut()
-    gaps = dict(zip(source.columns, n_gaps.tolist(), strict=True))
     rows = np.concatenate(drawn.rows)
     of_target = None if counts is None else dict(counts)
-    return Sampled(source, tuple(drawn.parts), rows, first, gaps, of_target, seed, target, text_options)
+    return Sampled(source, tuple(drawn.parts), rows, first, of_target, seed, target, text_options)
 
 
 def draw_rows(

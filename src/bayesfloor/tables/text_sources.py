@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.runtime.arrays import Ints
 from bayesfloor.tables.binary_tables import text_codes
 from bayesfloor.tables.columns import Column, RawTable, likely_target, text_column
 from bayesfloor.tables.joining import check_alike, join_tables, names_of_text_in_some
-from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source, gaps_of_polars
-from bayesfloor.tables.spellings import MISSING_TEXTS
+from bayesfloor.tables.source_kinds import NOTHING_KNOWN, KnownColumns, Part, Source
 from bayesfloor.tables.text_rows import HeldRows, Rows
 from bayesfloor.tables.text_tables import TextTable, open_text_table
 from bayesfloor.tables.unpacking import Contents
@@ -104,14 +102,6 @@ class TextSource(Source):
         """Make one column of a part, as text."""
         texts = part.rows[f"{self.tables[part.file].names.index(name)}"]
         return text_column(name, *text_codes(texts), frozenset({""}))
-
-    def gaps(self, part: Part) -> Ints:
-        """Count cells that are empty, ``NA`` and the like."""
-        found = gaps_of_polars(part.rows, MISSING_TEXTS)
-        if not part.file:
-            return found
-        own = self.tables[part.file].names
-        return np.array([found[own.index(name)] for name in self.columns], np.int64)
 
 
 def _frame_of(rows: Rows, n_columns: int) -> Any:
