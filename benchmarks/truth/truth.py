@@ -6,7 +6,12 @@
     python -m benchmarks.truth.truth table     write benchmarks/results/truth.md from what was recorded
 
 The problems are in problems/truth_scenarios.py ("smooth") and problems/truth_families.py ("new"), each in two halves.
-Every choice in the library was made on the first, "design"; the second, "held-out", was looked at once they were made.
+Thresholds were chosen on the first, "design"; the second, "held-out", was run after each change. How often, and what
+changed between, stands in benchmarks/results/truth_notes.md, which is part of the page.
+
+Samples of one problem are alike, so that problems are the unit of all figures: a problem counts by the mean over its
+samples, and what stands behind ± is the standard error of the mean over problems.
+
 Each cell is recorded in benchmarks/results/truth.jsonl, or in FILE, as soon as it is measured; a cell that is there is
 not measured again. Cells run in processes of one thread each. What is said of other metrics is recorded too, for
 truth_metrics.py.
@@ -34,6 +39,11 @@ KINDS = {"smooth": "Smooth problems", "new": "New kinds of problems"}
 BY_NAME = {scenario.name: scenario for scenarios in PROBLEMS.values() for scenario in scenarios}
 CONFIDENCE = 0.95
 ABOUT_SCORE = "*Score* is the interval score: the width, and 40 times how far the truth lies outside."
+ABOUT_UNIT = (
+    "Problems are the unit: a problem counts by the mean over its samples, as covered by the share of them that are. "
+    "What stands behind ± is the standard error of the mean over problems. Where all are covered it is 0, which says "
+    "that none of so many was missed and not that none can be."
+)
 #: The error first. From three classes on, the error of two guesses is asked for as well.
 METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1", "cost")
 ESTIMATORS = (
@@ -137,8 +147,10 @@ def write_tables(records: list[dict]) -> None:
     """Write the page."""
     parts = [
         "# How near the truth",
-        "Made by `python -m benchmarks.truth.truth run` and `… table`. Each of the problems has a known floor. Choices "
-        f"in the library were made on the design halves. {ABOUT_SCORE} *s* is CPU seconds.",
+        "Made by `python -m benchmarks.truth.truth run` and `… table`. Each of the problems has a known floor. "
+        f"Thresholds were chosen on the design halves. {ABOUT_UNIT} {ABOUT_SCORE} *s* is CPU seconds.",
+        "## The range of the learned floor",
+        of_halves(records),
         notes_of("truth"),
     ]
     of_each = []
@@ -154,6 +166,31 @@ def write_tables(records: list[dict]) -> None:
     write_page("truth", *parts, *of_each)
 
 
+def of_halves(records: list[dict]) -> str:
+    """One row for each half and size, all kinds of problems together: what the range of the learned floor holds."""
+    rows = []
+    for half in HALVES:
+        of_half = [record for record in records if record["half"] == half]
+        for n in (*sorted({record["n"] for record in of_half}), None):
+            chosen = [record for record in of_half if n in (None, record["n"])]
+            means = over_problems(chosen, "learned floor")
+            rows.append(
+                [
+                    half,
+                    "all" if n is None else n,
+                    means.n_problems,
+                    len(chosen),
+                    means.said("covered", percent=True),
+                    f"{means.n_always} of {means.n_problems}",
+                    means.said("above", percent=True),
+                    means.said("errors"),
+                    means.said("widths", decimals=3),
+                ]
+            )
+    header = ["half", "rows", "problems", "samples", "covers", "covered in every sample", "lower end above the truth"]
+    return as_table([*header, "mean abs. error", "width"], rows)
+
+
 def of_families(records: list[dict]) -> str:
     """One row for each family and size, and one for all families together."""
     rows = []
@@ -161,20 +198,22 @@ def of_families(records: list[dict]) -> str:
     for family in (*dict.fromkeys(record["family"] for record in records), "all"):
         for n in sizes:
             chosen = [r for r in records if r["n"] == n and family in ("all", r["family"])]
-            errors, covered, above, widths, scores = figures(chosen, "learned floor")
+            means = over_problems(chosen, "learned floor")
             rows.append(
                 [
                     family,
                     n,
+                    means.n_problems,
                     len(chosen),
-                    f"{np.abs(errors).mean():.4f}",
-                    f"{covered.mean():.0%}",
-                    f"{above.mean():.0%}",
-                    f"{widths.mean():.3f}",
-                    f"{scores.mean():.3f}",
+                    f"{means.mean['errors']:.4f}",
+                    f"{means.mean['covered']:.0%}",
+                    f"{means.mean['above']:.0%}",
+                    f"{means.mean['widths']:.3f}",
+                    f"{means.mean['scores']:.3f}",
                 ]
             )
-    return as_table(["family", "n", "samples", "mean abs. error", "covers", "lower end above", "width", "score"], rows)
+    header = ["family", "n", "problems", "samples", "mean abs. error", "covers", "lower end above", "width", "score"]
+    return as_table(header, rows)
 
 
 def of_estimators(records: list[dict]) -> str:
@@ -183,23 +222,20 @@ def of_estimators(records: list[dict]) -> str:
     for n in (*sorted({record["n"] for record in records}), None):
         of_size = [record for record in records if n in (None, record["n"])]
         for name in ESTIMATORS:
-            errors, covered, above, widths, scores = figures(of_size, name)
-            by_problem = defaultdict(list)
-            for record, error in zip(of_size, errors, strict=True):
-                by_problem[record["scenario"]].append(abs(error))
-            worst = max(by_problem, key=lambda problem: np.mean(by_problem[problem]))
+            means = over_problems(of_size, name)
+            worst = max(means.of_each, key=lambda problem: means.of_each[problem]["errors"])
             seconds = np.median([record[name]["seconds"] for record in of_size])
             rows.append(
                 [
                     "all" if n is None else n,
                     f"**{name}**" if name == "learned floor" else name,
-                    f"{np.abs(errors).mean():.4f}",
-                    f"{np.mean(by_problem[worst]):.3f} ({worst})",
-                    f"{errors.mean():+.4f}",
-                    f"{covered.mean():.1%}",
-                    f"{above.mean():.1%}",
-                    f"{widths.mean():.3f}",
-                    f"{scores.mean():.3f}",
+                    means.said("errors"),
+                    f"{means.of_each[worst]['errors']:.3f} ({worst})",
+                    f"{means.mean['bias']:+.4f}",
+                    means.said("covered", percent=True),
+                    f"{means.mean['above']:.1%}",
+                    f"{means.mean['widths']:.3f}",
+                    f"{means.mean['scores']:.3f}",
                     "–" if name == "true Bayes classifier" else f"{seconds:.1f}",
                 ]
             )
@@ -222,6 +258,54 @@ def of_problems(records: list[dict]) -> str:
         rows.append([*row, f"{covered.sum():.0f} of {len(covered)}", f"{above.sum():.0f}"])
     header = ["problem", "floor", *(f"n = {n}: mean abs. error (bias)" for n in sizes), "covered", "lower end above"]
     return as_table(header, rows)
+
+
+class ProblemMeans(NamedTuple):
+    """Means over problems, each of which counts by the mean over its samples.
+
+    Attributes
+    ----------
+    of_each : dict of str to dict
+        The means of each problem, by its name: absolute `errors`, `bias`, `covered`, `above`, `widths` and `scores`.
+    mean, error : dict of str to float
+        The mean of these over problems, and its standard error; NaN for a single problem.
+    """
+
+    of_each: dict[str, dict[str, float]]
+    mean: dict[str, float]
+    error: dict[str, float]
+
+    @property
+    def n_problems(self) -> int:
+        """Number of problems."""
+        return len(self.of_each)
+
+    @property
+    def n_always(self) -> int:
+        """Problems that are covered in every sample."""
+        return sum(each["covered"] == 1.0 for each in self.of_each.values())
+
+    def said(self, name: str, *, percent: bool = False, decimals: int = 4) -> str:
+        """Write a mean with its standard error."""
+        shown = ".1%" if percent else f".{decimals}f"
+        return f"{self.mean[name]:{shown}} ± {self.error[name]:{shown}}"
+
+
+def over_problems(records: Iterable[dict], name: str) -> ProblemMeans:
+    """Return the figures of an estimator with problems, and not samples, as the unit."""
+    of_problem = defaultdict(list)
+    for record in records:
+        of_problem[record["scenario"]].append(record)
+    of_each = {}
+    for problem, samples in of_problem.items():
+        errors, *others = figures(samples, name)
+        means = {"errors": np.abs(errors).mean(), "bias": errors.mean()}
+        means |= {key: values.mean() for key, values in zip(Figures._fields[1:], others, strict=True)}
+        of_each[problem] = {key: float(value) for key, value in means.items()}
+    columns = {key: np.array([each[key] for each in of_each.values()]) for key in next(iter(of_each.values()))}
+    n = len(of_each)
+    error = {key: float(values.std(ddof=1) / n**0.5) if n > 1 else np.nan for key, values in columns.items()}
+    return ProblemMeans(of_each, {key: float(values.mean()) for key, values in columns.items()}, error)
 
 
 class Figures(NamedTuple):
