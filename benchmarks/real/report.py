@@ -21,6 +21,15 @@ TABLES = (
 )
 
 
+def answer_in(printed: str) -> str:
+    """Return what a report says of trust, and its answer."""
+    answer = re.split(" Do next: ", " ".join(printed.split()))[0]
+    found = re.search(r"(Trust: |Nothing suspicious was found\.).*", answer)
+    if found is None:
+        raise ValueError(f"nothing is said of trust: {answer}")
+    return found.group()
+
+
 def report(table: Path) -> list[str]:
     """Return the exit code, seconds, seconds of CPU, and the answer or the message, as cells of a table."""
     command = [sys.executable, "-m", "bayesfloor", "report", str(table), "--threads", "2"]
@@ -31,8 +40,7 @@ def report(table: Path) -> list[str]:
     if done.returncode:
         said = done.stderr.strip().splitlines()[-1].replace(f"{table.parent}/", "")
     else:
-        answer = re.split(" Do next: ", " ".join(done.stdout.split()))[0]
-        said = answer[answer.index("Trust: ") :]
+        said = answer_in(done.stdout)
     return [str(done.returncode), f"{seconds:.1f}", f"{cpu:.1f}", said.replace("|", "\\|").replace("*", "\\*")]
 
 
