@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bayesfloor
-from bayesfloor import display, results
+from bayesfloor import display, exceptions, results
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 API = DOCS / "api"
@@ -46,6 +46,15 @@ def test_the_reference_has_every_public_name_once():
     public = [*bayesfloor.__all__, *(f"results.{name}" for name in results.__all__)]
     assert sorted([*described, "__version__"]) == sorted([*public, *(f"display.{name}" for name in display.__all__)])
     assert "`bayesfloor.__version__`" in (API / "index.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_has_every_warning_once():
+    described = [
+        name for text in REFERENCE.values() for name in re.findall(r"^\.\. autoexception:: (.+)$", text, re.MULTILINE)
+    ]
+    own = [value for value in vars(exceptions).values() if isinstance(value, type) and issubclass(value, Warning)]
+    assert sorted(described) == sorted(f"bayesfloor.exceptions.{each.__name__}" for each in own)
+    assert described
 
 
 @pytest.mark.parametrize("page", REFERENCE)
