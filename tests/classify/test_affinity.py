@@ -161,7 +161,7 @@ def test_bhattacharyya_of_awkward_data():
     np.testing.assert_array_equal(one_row_each, np.zeros((5, 5)))
 
 
-@pytest.mark.parametrize("name", ["henze-penrose", "bhattacharyya"])
+@pytest.mark.parametrize("name", ["henze-penrose", "bhattacharyya", "class-means"])
 @pytest.mark.parametrize("points", POINT_SETS)
 def test_values_are_between_zero_and_one(name, points):
     X, y = POINT_SETS[points](np.random.default_rng(5))
@@ -178,6 +178,21 @@ def test_sparse_points_are_the_same_points(name):
     X = np.where(np.abs(X) < 1, 0.0, X)
     expected = class_affinity(X, y, affinity=name)[1]
     np.testing.assert_array_equal(class_affinity(sparse.csc_array(X), y, affinity=name)[1], expected)
+
+
+def test_class_means_by_hand():
+    # means at 0, 3 and 7: distances 3, 7 and 4, of which 7 is the largest
+    X, y = np.array([[-1.0], [1.0], [3.0], [5.0], [9.0]]), np.array(["a", "a", "b", "c", "c"])
+    _, matrix = class_affinity(X, y, affinity="class-means")
+    expected = np.exp(-15 * np.array([[0, 3, 7], [3, 0, 4], [7, 4, 0]]) / 7) * (1 - np.eye(3))
+    np.testing.assert_allclose(matrix, expected, rtol=1e-12)
+    for unit in (1e-300, 1e300):
+        np.testing.assert_allclose(class_affinity(X * unit, y, affinity="class-means")[1], expected, rtol=1e-12)
+    np.testing.assert_allclose(class_affinity(sparse.csr_array(X), y, affinity="class-means")[1], expected, rtol=1e-12)
+    weight = np.array([1.0, 3.0, 2.0, 0.5, 0.5])
+    twice = affinity_matrix(X, np.array([0, 0, 1, 2, 2]), np.arange(3), "class-means", sample_weight=weight)
+    expected = np.exp(-15 * np.array([[0, 2.5, 6.5], [2.5, 0, 4], [6.5, 4, 0]]) / 6.5) * (1 - np.eye(3))
+    np.testing.assert_allclose(twice, expected, rtol=1e-12)
 
 
 def test_given_values_are_checked_and_copied():

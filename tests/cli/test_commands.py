@@ -95,6 +95,26 @@ def test_tree(run, table):
     assert run("tree table.csv --dot --json").code == 2
 
 
+def test_names_decide_no_tree(run, tmp_path):
+    """Easy classes: their floors are 0, so their names would decide, if nothing else did."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(np.arange(6), 20)
+    points = 9 * rng.standard_normal((6, 2))[kinds] + rng.standard_normal((120, 2))
+    found = []
+    for names in ("abcdef", "fbdace"):
+        rows = [f"{x:.6f},{y:.6f},{names[kind]}" for (x, y), kind in zip(points, kinds, strict=True)]
+        (tmp_path / "easy.csv").write_text("\n".join(["x,y,kind", *rows]))
+        outcome = parsed(run("tree", str(tmp_path / "easy.csv"), "--target", "kind", "--json"))
+        assert "BF018" in [finding["code"] for finding in outcome["findings"]]
+        place = str.maketrans(names, "012345")
+        sides = [
+            [{*"".join(node[side]).translate(place)} for side in ("left", "right")]
+            for node in outcome["result"]["nodes"]
+        ]
+        found.append({frozenset(map(frozenset, pair)) for pair in sides})
+    assert found[0] == found[1]
+
+
 def test_select(run, tmp_path):
     rng = np.random.default_rng(1)
     side = np.arange(80) % 2

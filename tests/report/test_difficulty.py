@@ -405,6 +405,20 @@ def test_many_classes():
     assert len(report.to_html().encode()) < 500_000
 
 
+def test_names_of_classes_decide_nothing_about_the_class_tree():
+    X, y = make_blobs(300, n_features=2, centers=60 * np.random.default_rng(0).random((6, 2)), random_state=0)
+    report = difficulty_report(X, y, fast=True)
+    assert "BF018" in [finding.code for finding in report.findings]
+    name = np.array([3, 5, 1, 0, 4, 2])
+    renamed = difficulty_report(X, name[y], fast=True)
+    of_both = [(report.class_tree, np.arange(6)), (renamed.class_tree, np.argsort(name))]
+    splits = [
+        {frozenset(frozenset(old[list(side)].tolist()) for side in (node.left, node.right)) for node in tree.nodes}
+        for tree, old in of_both
+    ]
+    assert splits[0] == splits[1]
+
+
 @pytest.fixture(scope="module")
 def by_region():
     rng = np.random.default_rng(0)

@@ -1,9 +1,11 @@
 """How much every two classes overlap, and the class tree that is cut from these affinities.
 
-There are two measures, both between 0 (classes apart) and 1 (classes alike):
+There are three measures, all between 0 (classes apart) and 1 (classes alike):
 
 - ``"henze-penrose"``: the normalised floor of the pair, from spanning forests; assumes nothing about the classes;
-- ``"bhattacharyya"``: the Bhattacharyya coefficient of two Gaussians with a common covariance; takes milliseconds.
+- ``"bhattacharyya"``: the Bhattacharyya coefficient of two Gaussians with a common covariance; takes milliseconds;
+- ``"class-means"``: how near the classes' means are. It never is 0, however far classes are apart, and so breaks the
+  ties of the other two: it is the second weight of every class tree that is cut from data.
 """
 
 from typing import Any
@@ -14,6 +16,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.spatial.distance import pdist, squareform
 
 from bayesfloor.classify.training import F64, I64, Training
+from bayesfloor.data.class_means import nearness_of_means
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.floor.trees import henze_penrose as hp
@@ -24,7 +27,7 @@ from bayesfloor.tables.arguments import prepared_points
 from bayesfloor.tree import ClassTree, build_class_tree
 from bayesfloor.tree.build import WEIGHTED_CUTS, check_graph
 
-AFFINITIES = ("henze-penrose", "bhattacharyya")
+AFFINITIES = ("henze-penrose", "bhattacharyya", "class-means")
 CUTS = (*WEIGHTED_CUTS, "random")
 
 #: Maximum deviation within classes, as a share of its range, of a feature that counts as constant within them.
@@ -51,7 +54,7 @@ def class_affinity(
         The points. A `Table` from `read_table` has its labels with it.
     y : array-like of shape (n_samples,), default=None
         The labels; left out with a Table.
-    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes), \
+    affinity : {"henze-penrose", "bhattacharyya", "class-means"} or array-like of shape (n_classes, n_classes), \
 default="henze-penrose"
         The measure, or its values: symmetric, finite and not negative. Their diagonal is not read.
     n_trees, n_jobs, device, random_state, progress, client
@@ -113,6 +116,8 @@ def affinity_matrix(
     if not isinstance(affinity, str):
         return check_graph("affinity", affinity, classes)[1]
     check_option("affinity", affinity, AFFINITIES, " or an array of shape (n_classes, n_classes)")
+    if affinity == "class-means":
+        return nearness_of_means(X, codes, sample_weight)
     points = check_points(X)
     if affinity == "bhattacharyya":
         n, d = points.shape
@@ -155,7 +160,8 @@ def cut_class_tree(
     options = {"n_trees": n_trees, "n_jobs": n_jobs, "random_state": seed}
     rows, codes, weight = training.X, training.codes, training.sample_weight
     affinities = affinity_matrix(rows, codes, classes, affinity, sample_weight=weight, **options)
-    return build_class_tree(affinities, classes, cut=tree, random_state=seed), affinities
+    second = nearness_of_means(rows, codes, weight)
+    return build_class_tree(affinities, classes, cut=tree, tie_weights=second, random_state=seed), affinities
 
 
 def normalized_floors(forests: ClassForests) -> F64:

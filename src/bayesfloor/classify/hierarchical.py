@@ -48,9 +48,10 @@ class HierarchicalClassifier(BinaryPartsClassifier):
     tree : {"min-cut", "normalized-cut", "average-linkage", "balanced", "random"}, ClassTree or nested lists, \
 default="average-linkage"
         How to cut the classes into a tree, or the tree itself, for instance ``[["a", "b"], ["c", "d"]]``.
-    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes), default="bhattacharyya"
-        How much every two classes overlap: the normalised floors of the pairs, the coefficients of Gaussians with a
-        common covariance (in milliseconds), or the values themselves.
+    affinity : str or array-like of shape (n_classes, n_classes), default="bhattacharyya"
+        How much every two classes overlap: "henze-penrose", the normalised floors of the pairs; "bhattacharyya", the
+        coefficients of Gaussians with a common covariance (in milliseconds); "class-means", how near they are; or the
+        values themselves. Where they tie, "class-means" decides.
     routing : {"hard", "soft"}, default="hard"
         "hard" follows each row along the nodes' decisions to one class. "soft" multiplies the nodes' probabilities on
         the way to every class, and takes the most probable one. Probabilities are those of the estimator or, where it

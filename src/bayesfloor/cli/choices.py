@@ -40,10 +40,13 @@ def tree(
     table = open_table(files, options)
     with engine(options) as how:
         floors = bf.pairwise_bayes_error(table, **how)
-    found = bf.build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
+    _, second = bf.class_affinity(table, affinity="class-means")
+    found = bf.build_class_tree(
+        floors.normalized, floors.classes, cut=cut, tie_weights=second, random_state=options.seed
+    )
     result = {"cut": cut, "depth": found.depth, "nested": found.to_nested(), **found.to_dict()}
     text = found.to_dot() if dot else found.to_text()
-    show("tree", result, text, options, table=table, findings=floors.findings)
+    show("tree", result, text, options, table=table, findings=(*floors.findings, *found.findings))
 
 
 def select(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.choose.search import SelectionPath
+from bayesfloor.data.class_means import nearness_of_means
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
@@ -33,6 +34,7 @@ from bayesfloor.report.confusions import Confusions, confusions_of
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.progress import Stages
 from bayesfloor.tree import ClassTree, build_class_tree
@@ -231,7 +233,7 @@ class ClassFigures(Figures):
         known = {finding.code for finding in learned}  # rows that are nearly copies are found by both
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
-        return (*self.dependence, *trees, *learned, *self.order, *gap)
+        return (*self.dependence, *trees, *self.class_tree.findings, *learned, *self.order, *gap)
 
 
 def as_shares(metrics: Mapping[str, MetricFloor]) -> dict[str, MetricFloor]:
@@ -343,7 +345,8 @@ def figures_of_classes(
     if checked is None:
         look_alikes = find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
     classes = one_vs_rest_result(draws, part, options)
-    class_tree = build_class_tree(pairs.normalized, problem.classes)
+    nearness = nearness_of_means(part.X, part.codes)
+    class_tree = build_class_tree(pairs.normalized, problem.classes, tie_weights=nearness)
     figures = ClassFigures(
         checked=checked,
         columns=columns,
@@ -362,7 +365,7 @@ def figures_of_classes(
         confusions=confusions,
     )
     stages.finish()
-    return replace(figures, drawn_tree=_tree_of_hardest(figures))
+    return replace(figures, drawn_tree=_tree_of_hardest(figures, nearness))
 
 
 def figures_of_numbers(
@@ -441,9 +444,11 @@ def _selection(source: Source, options: Options, n_features: int | None, stages:
     return path
 
 
-def _tree_of_hardest(figures: ClassFigures) -> ClassTree:
+def _tree_of_hardest(figures: ClassFigures, nearness: Floats) -> ClassTree:
     """Return the tree, or, where it has too many classes to be drawn, one of the hardest of them alone."""
     if len(figures.classes.classes) <= MOST_CLASSES_DRAWN:
         return figures.class_tree
     hardest = np.sort(figures.class_order[:MOST_CLASSES_DRAWN])
-    return build_class_tree(figures.pairs.normalized[np.ix_(hardest, hardest)], figures.classes.classes[hardest])
+    among = np.ix_(hardest, hardest)
+    names = figures.classes.classes[hardest]
+    return build_class_tree(figures.pairs.normalized[among], names, tie_weights=nearness[among])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import label_text, listed, shown
 from bayesfloor.tree.cuts import Split
@@ -55,6 +56,8 @@ class ClassTree(PlottedResult, says="n_classes depth cuts", display="ClassTreeDi
         The labels. A class's code is its place here.
     nodes : tuple of ClassNode
         The K − 1 inner nodes, each before those below it, and those on its left before those on its right.
+    findings : tuple of Finding
+        Where the order of the cuts says nothing (BF018).
 
     Examples
     --------
@@ -72,6 +75,7 @@ class ClassTree(PlottedResult, says="n_classes depth cuts", display="ClassTreeDi
 
     classes: NDArray[Any]
     nodes: tuple[ClassNode, ...]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def n_classes(self) -> int:

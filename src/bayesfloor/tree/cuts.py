@@ -2,7 +2,7 @@
 
 A graph has the classes as vertices and weights on its edges. Each split takes codes in ascending order
 and returns True for those on one side. The side with the first code is called the left one. Where
-several cuts are equally good, to one part in 10^10, the most balanced goes first, then the one with the
+several cuts are equally good, to one part in 10^12, the most balanced goes first, then the one with the
 smaller left side, then the one whose left side has the smaller codes.
 
 **Minimum cut**, Stoer and Wagner (1997). Their algorithm needs O(K³) steps for each of the K − 1 cuts of
@@ -38,7 +38,7 @@ from bayesfloor.tree.split_kernels import (
 Split = Callable[[Ints], Bools]
 
 #: Maximum relative difference of cuts that tie: sums of the same weights differ by rounding.
-TIE = 1e-10
+TIE = 1e-12
 #: Maximum number of classes for which every cut is tried: 2^15 cuts take milliseconds.
 MOST_TO_TRY_ALL = 16
 

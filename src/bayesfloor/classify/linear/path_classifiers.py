@@ -385,9 +385,10 @@ class SmartSVC(PathClassifier):
         labels of held-out rows, the SVMs do not.
     tree : str, ClassTree or nested lists, default="min-cut"
         How to cut the tree, see `build_class_tree`, or the tree itself.
-    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes), default="henze-penrose"
-        The weights of the graph: normalised pairwise floors from spanning forests, the overlap of Gaussians (takes
-        milliseconds), or given ones.
+    affinity : str or array-like of shape (n_classes, n_classes), default="henze-penrose"
+        The weights of the graph: "henze-penrose", normalised pairwise floors from spanning forests; "bhattacharyya",
+        the overlap of Gaussians, or "class-means", how near classes are, both in milliseconds; or given ones. Where
+        they tie, as floors of 0 do, "class-means" decides, so that the names of the classes never do.
     routing : {"hard", "soft"}, default="hard"
         "hard": one way from the root to a class. "soft": the class with the largest product of probabilities along
         its way, each by Platt's sigmoid on scores of held-out rows.
@@ -428,6 +429,10 @@ class SmartSVC(PathClassifier):
     See Also
     --------
     HierarchicalClassifier : A class tree over any binary classifier.
+
+    Notes
+    -----
+    Weights reach the SVMs and the means of the classes; spanning forests count rows, whatever they weigh.
 
     References
     ----------
