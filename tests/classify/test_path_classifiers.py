@@ -158,6 +158,23 @@ def test_class_weights_are_weights_of_rows():
     assert_same_outputs(balanced, reference, X, rtol=1e-4, atol=1e-5)
 
 
+def test_class_weights_of_one_against_the_rest():
+    """Rows weigh by their class in all problems; liblinear weighs those of the positive class alone."""
+    X, y = blobs()
+    weight = len(y) / 4 / np.bincount(y)
+    problems = [slow_svm(1.0).fit(X, y == k, sample_weight=weight[y]) for k in range(4)]
+    ours = LinearSVCCV(1.0, class_weight="balanced").fit(X, y)
+    np.testing.assert_allclose(ours.coef_, [each.coef_[0] for each in problems], rtol=1e-5)
+    theirs = slow_svm(1.0).set_params(class_weight="balanced").fit(X, y)
+    positives = [slow_svm(1.0).fit(X, y == k, sample_weight=np.where(y == k, weight[k], 1.0)) for k in range(4)]
+    np.testing.assert_allclose(theirs.coef_, [each.coef_[0] for each in positives], rtol=1e-5)
+    assert not np.allclose(ours.coef_, theirs.coef_, rtol=0.1)
+    two = y < 2
+    np.testing.assert_allclose(
+        LinearSVCCV(1.0, class_weight="balanced").fit(X[two], y[two]).coef_, theirs.fit(X[two], y[two]).coef_, rtol=1e-5
+    )
+
+
 def test_smart_svc_follows_a_given_tree():
     X, y = load_iris(return_X_y=True)
     names = np.array(["s", "ve", "vi"])[y]

@@ -220,9 +220,9 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
 class LinearSVCCV(PathClassifier):
     """Linear SVM with the squared hinge, its C chosen by cross-validation along a path.
 
-    Fits what ``GridSearchCV(LinearSVC(dual=False), {"C": …}, cv=10)`` fits, many times faster: each C starts from the
-    solution of the one before, and each fold from the solution on all rows. Several classes are each separated from
-    the rest, with one C for all.
+    Fits what ``GridSearchCV(LinearSVC(dual=False), {"C": …}, cv=10)`` fits (but for weights of three classes or more),
+    many times faster: each C starts from the solution of the one before, and each fold from the solution on all rows.
+    Several classes are each separated from the rest, with one C for all.
 
     Parameters
     ----------
@@ -233,7 +233,8 @@ class LinearSVCCV(PathClassifier):
     cv : int, splitter or iterable, default=10
         Folds of the cross-validation. Each row must be tested once.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn. The accuracy by which C is chosen is weighted by them too.
+        Weights of the classes. Each row weighs by its own class in every binary problem, and in the accuracy by which C
+        is chosen. ``LinearSVC`` does the same with two classes only, see Notes.
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
@@ -262,6 +263,12 @@ class LinearSVCCV(PathClassifier):
     --------
     linear_svm_path : The solutions for all C.
     SmartSVC : Several classes by a tree of such problems.
+
+    Notes
+    -----
+    With three classes or more, ``LinearSVC(class_weight=…)`` weighs the rows of the class that is separated from the
+    rest, and gives all others a weight of 1. Rows that weigh by their class in all problems had a better balanced
+    accuracy on the paper's sets, and a lower accuracy (``benchmarks/results/rest_weights.md``).
 
     Examples
     --------
@@ -305,7 +312,8 @@ class OneVsOneSVC(PathClassifier):
         "vote": the class that wins most of its pairs, the clearer one where several do. "dag" (Platt et al., 2000):
         the first class against the last, the loser leaves, and so on until one is left.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn. The accuracy by which C is chosen is weighted by them too.
+        Weights of the classes. Each row weighs by its own class in every binary problem, and in the accuracy by which C
+        is chosen.
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
@@ -395,7 +403,8 @@ class SmartSVC(PathClassifier):
     n_trees : int, default=3
         Spanning trees from which floors are computed.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn. The accuracy by which C is chosen is weighted by them too.
+        Weights of the classes. Each row weighs by its own class in every binary problem, and in the accuracy by which C
+        is chosen.
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
