@@ -86,7 +86,7 @@ def results(frame):
         "FloorSelector": bf.FloorSelector(1).fit(X, y).path_,
         "FloorSelector of numbers": bf.FloorSelector(1).fit(X, target).path_,
         "StackedClassifier": bf.StackedClassifier(**FEW).fit(X, y).held_out_,
-        "SmartSVC": bf.SmartSVC(Cs=2).fit(X, y).tree_,
+        "SmartSVC": bf.SmartSVC(1.0).fit(X, y).tree_,
         "HierarchicalClassifier": bf.HierarchicalClassifier().fit(X, y).tree_,
     }
 
@@ -241,7 +241,7 @@ def test_what_a_notebook_shows():
     assert "&lt;b&gt;site&lt;/b&gt;" in table
 
 
-@pytest.mark.parametrize("estimator", [bf.BayesErrorEstimator(), bf.FloorSelector(1), bf.SmartSVC(Cs=2)])
+@pytest.mark.parametrize("estimator", [bf.BayesErrorEstimator(), bf.FloorSelector(1), bf.SmartSVC(1.0)])
 def test_estimators_keep_the_diagram_of_scikit_learn(estimator):
     numbers, y, _ = columns()
     html = estimator.fit(pd.DataFrame(numbers), y)._repr_html_()

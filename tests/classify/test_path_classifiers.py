@@ -117,6 +117,7 @@ def test_same_decisions_as_a_fit_for_each_C(kind, data):
         np.testing.assert_array_equal(fast(C=C).fit(X, y).predict(X), slow(C).fit(X, y).predict(X))
 
 
+@pytest.mark.filterwarnings("ignore:The accuracy, .* still rises at C = 1, the largest value")  # few values are enough
 @pytest.mark.parametrize("kind", SLOW)
 def test_same_scores_as_a_cross_validation_of_each_C(kind):
     fast, slow = SLOW[kind]
@@ -173,6 +174,39 @@ def test_class_weights_of_one_against_the_rest():
     np.testing.assert_allclose(
         LinearSVCCV(1.0, class_weight="balanced").fit(X[two], y[two]).coef_, theirs.fit(X[two], y[two]).coef_, rtol=1e-5
     )
+
+
+@pytest.mark.parametrize("classifier", [LinearSVCCV(cv=5), OneVsOneSVC(cv=5), SmartSVC(cv=5)], ids=repr)
+def test_a_warning_where_c_ends_at_the_edge_of_its_grid(classifier):
+    X, y = wine()
+    with pytest.warns(UserWarning, match=r"still rises at C = 2\.62e\+05, the largest value .*: scale the features"):
+        assert clone(classifier).fit(1e-4 * X, y).C_ == 2.0**18
+    noise, kinds = np.random.default_rng(2).standard_normal((150, 60)), np.repeat(np.arange(3), 50)
+    noise[:, :3] += np.eye(3)[kinds]
+    with pytest.warns(UserWarning, match=r"still rises at C = 0\.00391, the smallest value"):
+        assert clone(classifier).set_params(Cs=[2.0**-8, 16.0]).fit(noise, kinds).C_ == 2.0**-8
+    with pytest.warns(UserWarning, match=r"0\.399, is the same at every C from 3\.81e-06 to 2\.62e\+05: scale"):
+        clone(classifier).fit(1e-6 * X, y)
+    # nothing rises where every C does as well as can be, where one is given, or beside a better one
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(classifier).fit(np.column_stack([10.0 * y, X]), y)
+        clone(classifier).set_params(Cs=[2.0**-20]).fit(X, y)
+        clone(classifier).fit(X, y)
+
+
+def test_a_warning_where_a_class_is_absent_from_a_fold():
+    X, y = blobs(100, 3)
+    names = np.where(np.arange(100) < 4, "rare", np.array(["a", "b", "b"])[y])
+    with pytest.warns(UserWarning, match=r"of the 10 folds lack a class: 'rare' \(4 rows in 4\)\. .* fewer folds"):
+        SmartSVC().fit(X, names)
+    # in groups of which one has all of a class
+    with pytest.warns(UserWarning, match=r"of the 5 folds lack a class: 'rare' \(4 rows in 1\)"):
+        LinearSVCCV(cv=5).fit(X, names, groups=np.arange(100) // 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SmartSVC(cv=4).fit(X, names)
+        SmartSVC(1.0).fit(X, names)
 
 
 def test_smart_svc_follows_a_given_tree():
@@ -271,6 +305,7 @@ def test_folds_of_a_splitter():
 @pytest.mark.parametrize(
     "classifier", [LinearSVCCV(Cs=3, cv=3), OneVsOneSVC(Cs=3, cv=3), SmartSVC(Cs=3, cv=3)], ids=repr
 )
+@pytest.mark.filterwarnings("ignore:The accuracy, .* still rises at C")  # as it should on such features
 def test_features_of_any_size(classifier):
     """Beside large features the penalty is lost in rounding: classes are told apart, and later there are numbers."""
     X, y = load_wine(return_X_y=True)

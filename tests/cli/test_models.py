@@ -135,13 +135,16 @@ def test_other_columns_are_refused(run, model, tmp_path):
     assert "other.csv lacks the columns 'x2'" in outcome.err
 
 
+@pytest.mark.filterwarnings("default:Some of the 10 folds lack a class:UserWarning")
 def test_class_of_one_row(run, tmp_path):
     points, labels = three_classes(31)
     labels = labels.copy()
     labels[labels == "c"] = "b"
     labels[4] = "c"
     write_csv(tmp_path / "t.csv", points, labels)
-    assert run("fit t.csv --model smartsvm --out s.skops").code == 0
+    fitted = run("fit t.csv --model smartsvm --out s.skops")
+    assert fitted.code == 0
+    assert "Some of the 10 folds lack a class: 'c' (1 row in 1)" in fitted.err
     assert run("fit t.csv --out t.skops").code == 0
     assert len(rows_of(run("predict t.skops t.csv").out)[0]) == 5
 

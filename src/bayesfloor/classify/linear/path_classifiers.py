@@ -38,9 +38,10 @@ from bayesfloor.classify.routing import (
 )
 from bayesfloor.classify.training import F64, I64, Training, check_rows, check_training
 from bayesfloor.data.folds import fold_keys
-from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_option, check_random_state_seed, warn_caller
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.text import counted, listed, shown
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
 
@@ -166,6 +167,11 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         -------
         Self
             This estimator.
+
+        Warns
+        -----
+        UserWarning
+            Where the accuracy still rises at an end of the grid of C, and where a class is absent from a fold.
         """
         Cs = check_values_of_c(self.C, self.Cs)
         n_threads = check_n_jobs(self.n_jobs)
@@ -178,6 +184,7 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         folds = None
         if self._needs_folds:
             folds = training.folds(self.cv, keys, groups)
+            _warn_of_absent_classes(training, folds)
         self.classes_ = training.classes
         code_matrix = self._divide(training)
         rows = fold_rows(X, training.codes, training.weight, folds, keys)
@@ -189,6 +196,8 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         coefficients, n_failed, cv_scores = supervise(compute, n_threads, False)
         warn_of_failures(n_failed, coefficients[..., 0].size)
         chosen = int(np.argmax(cv_scores.mean(axis=1))) if isinstance(self.C, str) else 0
+        if not n_failed:  # else it has been said that the scales are wrong
+            _warn_of_edge(Cs, cv_scores, chosen)
         self.C_ = float(Cs[chosen])
         self.Cs_ = Cs
         self.cv_scores_ = cv_scores
@@ -215,6 +224,39 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
 
         pool.run(test, [(fold,) for fold in range(rows.n_folds)])
         return accuracy
+
+
+def _warn_of_absent_classes(training: Training, folds: I64) -> None:
+    """Warn where a class is absent from a fold for want of rows, or from all rows that a fold's classifier sees."""
+    present = np.zeros((int(folds.max()) + 1, len(training.classes)), np.bool_)
+    present[folds, training.codes] = True
+    n_rows, n_present = np.bincount(training.codes), present.sum(axis=0)
+    absent = np.flatnonzero((n_rows < len(present)) | (n_present == 1))
+    if len(absent):
+        said = [f"{shown(training.classes[k])} ({counted(int(n_rows[k]), 'row')} in {n_present[k]})" for k in absent]
+        warn_caller(
+            f"Some of the {len(present)} folds lack a class: {listed(said)}. Cross-validation says little of it; take "
+            "fewer folds (cv).",
+            UserWarning,
+        )
+
+
+def _warn_of_edge(Cs: F64, cv_scores: F64, chosen: int) -> None:
+    """Warn where a better C may lie beyond the grid.
+
+    That is where the accuracy still rises at its end, by more than a standard error over the folds, and where it is the
+    same at three values of C or more without being 1, as for features so small that none of these matters.
+    """
+    if len(Cs) == 1 or chosen not in (0, len(Cs) - 1):
+        return
+    rise = cv_scores[chosen] - cv_scores[1 if chosen == 0 else -2]
+    said = f"still rises at C = {Cs[chosen]:.3g}, the {'largest' if chosen else 'smallest'} value that was tried"
+    if len(Cs) > 2 and (cv_scores == cv_scores[0]).all() and cv_scores[0].mean() < 1.0:
+        said = f"is the same at every C from {Cs[0]:.3g} to {Cs[-1]:.3g}"
+    elif rise.mean() <= rise.std(ddof=1) / len(rise) ** 0.5:
+        return
+    reached = cv_scores[chosen].mean()
+    warn_caller(f"The accuracy, {reached:.3f}, {said}: scale the features, or give other values (Cs).", UserWarning)
 
 
 class LinearSVCCV(PathClassifier):
