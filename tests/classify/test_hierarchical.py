@@ -380,6 +380,17 @@ def test_weights_that_the_estimator_cannot_take():
         HierarchicalClassifier(KNeighborsClassifier(), class_weight="balanced").fit(X, y)
 
 
+def test_class_weights_of_a_pipeline_say_what_to_do():
+    X, y = blobs()
+    pipeline, balanced = make_pipeline(StandardScaler(), SVM), {"class_weight": "balanced"}
+    instead = r"Put the steps before .*: make_pipeline\(StandardScaler\(\), HierarchicalClassifier\(LinearSVC\(\)"
+    with pytest.raises(TypeError, match=rf"weights, which class_weight needs\. {instead}, class_weight=…\)\)"):
+        HierarchicalClassifier(pipeline, **balanced).fit(X, y)
+    with pytest.raises(TypeError, match=rf"Pipeline does not support sample weights\. {instead}\)\)"):
+        HierarchicalClassifier(pipeline).fit(X, y, sample_weight=np.ones(len(y)))
+    make_pipeline(StandardScaler(), HierarchicalClassifier(SVM, **balanced)).fit(X, y)  # as it says
+
+
 class Noted(GaussianNB):
     """Remembers the metadata it was given."""
 

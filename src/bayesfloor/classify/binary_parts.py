@@ -251,8 +251,19 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             params["sample_weight"] = training.class_weight * params.get("sample_weight", 1.0)
         estimator = self._part_estimator()
         if "sample_weight" in params and not _routing_is_on() and not has_fit_parameter(estimator, "sample_weight"):
-            raise TypeError(f"Underlying estimator {type(estimator).__name__} does not support sample weights.")
+            raise TypeError(self._why_no_weights(estimator, training.class_weight is not None))
         return params
+
+    def _why_no_weights(self, estimator: Any, is_of_classes: bool) -> str:
+        """Say that the parts take no weights, and for a pipeline what to do."""
+        said = f"Underlying estimator {type(estimator).__name__} does not support sample weights"
+        said += ", which class_weight needs." if is_of_classes else "."
+        steps = getattr(estimator, "steps", [])
+        if len(steps) > 1:
+            *before, last = (f"{type(step).__name__}()" for _, step in steps)
+            inside = f"{type(self).__name__}({last}{', class_weight=…' if is_of_classes else ''})"
+            said += f" Put the steps before the classifier: make_pipeline({', '.join([*before, inside])})."
+        return said
 
     def _rows(self, X: Any) -> Any:
         return check_rows(self, X, accept_sparse=get_tags(self.estimators_[0]).input_tags.sparse)
