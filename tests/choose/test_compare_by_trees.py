@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.cross_decomposition import PLSRegression
@@ -10,6 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectFromModel, SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import SpectralEmbedding
+from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -76,7 +78,41 @@ def test_table(compared):
     assert (frame["difference_low"] <= frame["difference"]).all()
     assert (frame["difference"] <= frame["difference_high"]).all()
     assert compared.pairs()["features"].tolist() == [compared.names[place] for place in compared.pair_best]
-    assert compared.sentence().startswith("On 150 rows the floor of the error is ")
+    assert compared.sentence().startswith("On 150 rows spanning trees put the floor of the error at ")
+
+
+def test_trees_that_rank_the_wrong_way_round_are_not_sure():
+    """Noise columns do not raise the Bayes error, and raise what trees count: the better representation comes last."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 300)
+    best_error = {"narrow": 0.12, "wide": 0.05}  # of two normal classes, Φ(−δ/2)
+    shift = {name: -2 * norm.ppf(error) for name, error in best_error.items()}
+    X = {"narrow": rng.standard_normal((600, 1)), "wide": rng.standard_normal((600, 100))}
+    for name, points in X.items():
+        points[:, 0] += shift[name] * y
+    found = compare_features(X, y, learners=None)
+    assert found.names == ("narrow", "wide")
+    assert found.difference("wide", "narrow").floor_interval[0] > 0
+    said = found.sentence()
+    assert "surely" not in said
+    assert "'wide' comes out higher by " in said
+    assert "how much too high trees come out depends on the representation (BF008)" in said
+    (finding,) = found.findings
+    assert finding.code == "BF008"
+    assert "'narrow' has 1 column, 'wide' 100" in finding.sentence
+    assert "Train models" in finding.hint
+    accuracy = {name: cross_val_score(LinearDiscriminantAnalysis(), points, y).mean() for name, points in X.items()}
+    assert accuracy["wide"] > accuracy["narrow"]
+
+
+def test_what_is_added_is_not_sure_by_trees():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 100)
+    X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
+    features = {"first": X[:, :1], "second": X[:, 1:], "both": ["first", "second"]}
+    said = compare_features(features, y, learners=None).sentence()
+    assert "surely" not in said
+    assert "'both' comes out lower than 'first' by " in said
 
 
 def test_a_pair_can_have_a_representation_of_its_own():
@@ -124,7 +160,7 @@ def test_labels_do_not_leak():
     assert bayes_error(flattered, y).estimate < 0.3
     both = {"data": "passthrough", "discriminant": SUPERVISED["discriminant"]}
     found = compare_features(both, y, X=X, learners=None)
-    assert [finding.code for finding in found.findings] == ["BF031"]
+    assert [finding.code for finding in found.findings] == ["BF008", "BF031"]
     assert min(each.estimate for each in found.features) > 0.37
     assert not found.distinguishable("data", "discriminant")
 
@@ -200,7 +236,7 @@ def test_maps_that_take_no_new_rows(sample):
     X, y = sample
     embedding = SpectralEmbedding(2, random_state=0, n_neighbors=15)
     found = compare_features({"embedding": embedding, "data": "passthrough"}, y, X=X, learners=None)
-    assert [finding.code for finding in found.findings] == ["BF033"]
+    assert [finding.code for finding in found.findings] == ["BF008", "BF033"]
     assert {each.name: each.takes_new_rows for each in found.features} == {"data": True, "embedding": False}
 
 

@@ -65,7 +65,8 @@ def compare(
     together
         Also compare all files side by side.
     fast
-        Floors from spanning trees alone, without training anything; --criterion says which.
+        A first look by spanning trees alone, without training anything; --criterion says
+        which floor. Their bias differs, so train models before one is chosen.
     effort
         How much is trained: fast, default or high.
     budget
@@ -217,7 +218,7 @@ def _text(found: "FeatureComparison") -> str:
     floors = {"estimate": best, "interval_low": "from", "interval_high": "to"}
     columns = found._columns()
     if not found.is_learned:
-        return columns_text(columns, first | floors | differs)
+        return columns_text(columns, first | floors | {"distinguishable": "trees differ"})
     reached = {"reached": "reached", "reached_low": "from", "reached_high": "to"}
     parts = columns_text(columns, first | reached | differs), columns_text(columns, {"name": "features", **floors})
     return "\n\n".join(parts)

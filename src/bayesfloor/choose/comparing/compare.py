@@ -115,7 +115,8 @@ def compare_features(
         with transformers, and for 5000 with ``learners=None``.
     learners : "default", mapping, list or None, default="default"
         What the stack is made of, as for `learned_floor`. None trains no models: floors of classes come from spanning
-        trees alone, in seconds.
+        trees alone, in seconds. That is for a first look at many steps of one table. How much too high such floors are
+        depends on the representation (BF008), so that it may rank them the wrong way round.
     effort : {"fast", "default", "high"}, default="default"
         How much is trained, as for `learned_floor`.
     n_trees : int, default=3
@@ -355,6 +356,16 @@ def _find(found: FeatureComparison, representations: list[Representation], *, is
             f"{listed(learning)}. All floors are means over two halves of the {counted(found.n_rows)} rows, each "
             "measured with what such a step learned from the other half.",
             "They compare with each other, and are higher than floors of all rows would be.",
+        )
+    if not found.is_learned and len(representations) > 1:
+        widths = [f"{quoted(each.name)} {each.n_features}" for each in found.features]
+        widths[0] = f"{quoted(found.best)} has {counted(found.features[0].n_features, 'column')}"
+        yield Finding(
+            "BF008",
+            "Floors from spanning trees are too high, and by how much depends on the representation: its width, its "
+            f"dimensions, its scales. {listed(widths)}. Differences of these floors may be nothing else, and their "
+            "intervals do not cover it.",
+            "Train models (without learners=None, or --fast) before one is chosen.",
         )
     if is_sample:
         yield Finding(

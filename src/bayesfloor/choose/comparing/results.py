@@ -266,7 +266,11 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         raise ValueError(f"a difference is of two representations, got {shown(first)} twice")
 
     def distinguishable(self, first: str, second: str) -> bool:
-        """Tell whether two surely differ in what is reached; in their floors, where no models were trained."""
+        """Tell whether two surely differ in what is reached.
+
+        Where no models were trained, whether what spanning trees count differs by more than chance: how much too high
+        that is depends on the representation (BF008), so it is no proof that one of them is better.
+        """
         _, (low, high), p_value = _judged(self.difference(first, second))
         return p_value < 1.0 - self.confidence and not low <= 0.0 <= high
 
@@ -303,7 +307,7 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
             said = f"With your {counted(best.n_rows)} rows {quoted(best.name)} reaches "
             said += f"{'an' if info.title[0] in 'aeRF' else 'a'} {info.title} of {self._written(best)}"
         else:
-            said = f"On {counted(best.n_rows)} rows the floor of the error is {self._written(best)}"
+            said = f"On {counted(best.n_rows)} rows spanning trees put the floor of the error at {self._written(best)}"
             said += f" with {quoted(best.name)}"
         joined = "{1} {0}" if self.is_learned else "{0} with {1}"
         written_ = [joined.format(self._written(each), quoted(each.name)) for each in others]
@@ -330,8 +334,13 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         who = (
             quoted(nearest) if len(worse) == 1 else f"All {len(worse)} others" if not alike else f"{len(worse)} others"
         )
-        verb, than = ("is", "") if len(worse) == 1 else ("are", f", {quoted(nearest)}")
-        return " ".join(filter(None, [alike, f"{who} {verb} surely worse{than} by {ends}."]))
+        than = "" if len(worse) == 1 else f", {quoted(nearest)}"
+        if self.is_learned:
+            said = f"{who} {'is' if len(worse) == 1 else 'are'} surely worse{than} by {ends}."
+        else:
+            said = f"{who} come{'s' * (len(worse) == 1)} out higher{than} by {ends}; how much too high trees come out "
+            said += "depends on the representation (BF008)."
+        return " ".join(filter(None, [alike, said]))
 
     def _crossings(self) -> list[str]:
         """Say who would overtake the best with more rows."""
@@ -345,7 +354,11 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         is_rate = metric_info(self.metric).is_rate
         said = []
         for each in self.additions:
-            if self.distinguishable(each.together, each.alone):
+            if not self.is_learned:
+                side = "lower" if each.gain > 0 else "higher"
+                size = difference(abs(each.gain), is_rate)
+                said.append(f"{quoted(each.together)} comes out {side} than {quoted(each.alone)} by {size}.")
+            elif self.distinguishable(each.together, each.alone):
                 verb, size = ("gains", each.gain) if each.gain > 0 else ("loses", -each.gain)
                 said.append(f"{quoted(each.together)} {verb} {difference(size, is_rate)} on {quoted(each.alone)}.")
             else:
