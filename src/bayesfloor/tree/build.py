@@ -37,7 +37,7 @@ def build_class_tree(
 ) -> ClassTree:
     """Build a binary tree of classes by cutting a graph of classes in two, then each part, and so on.
 
-    Classes that are easily confused stay together for long, so that as a rule problems get harder along the depth.
+    Classes that are easily confused stay together for long, as a rule.
 
     Parameters
     ----------

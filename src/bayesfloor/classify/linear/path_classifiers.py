@@ -421,8 +421,8 @@ class OneVsOneSVC(PathClassifier):
 class SmartSVC(PathClassifier):
     """The paper's hierarchical classifier: a class tree with a linear SVM at each node, and one C for all of them.
 
-    The pairwise floors of the classes are the weights of a graph; recursive cuts of it give a tree of binary
-    problems that grow harder along its depth. A row is sent down the tree.
+    The pairwise floors of the classes are the weights of a graph. It is cut where the least is lost, and so is each
+    part, which gives a tree of binary problems. A row is sent down the tree.
 
     Parameters
     ----------
