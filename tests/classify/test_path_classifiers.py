@@ -149,6 +149,14 @@ def test_order_of_rows_and_threads_change_nothing(classifier):
     np.testing.assert_array_equal(fitted.intercept_, permuted.intercept_)
 
 
+def test_order_of_rows_changes_no_balanced_weights():
+    X, y = blobs(200, 5)
+    weight, order = np.random.default_rng(0).random(200), np.random.default_rng(1).permutation(200)
+    fitted = LinearSVCCV(1.0, class_weight="balanced").fit(X, y, sample_weight=weight)
+    permuted = LinearSVCCV(1.0, class_weight="balanced").fit(X[order], y[order], sample_weight=weight[order])
+    np.testing.assert_array_equal(fitted.coef_, permuted.coef_)
+
+
 def test_class_weights_are_weights_of_rows():
     X, y = blobs()
     by_class = SmartSVC(1.0, class_weight={0: 3.0, 2: 0.5}).fit(X, y)

@@ -300,8 +300,9 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: I64, sample_w
             raise ValueError(f"class_weight must be finite and not below zero. Got {class_weight!r}.")
         return of_class[codes].astype(np.float64)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        weight = None if sample_weight is None else sample_weight / sample_weight.max()
-        totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
+        weight = np.ones(len(codes)) if sample_weight is None else sample_weight / sample_weight.max()
+        rising = np.argsort(weight, kind="stable")  # so that sums do not depend on the order of the rows
+        totals = np.bincount(codes[rising], weight[rising], len(classes))
         mean_total = totals.sum() / np.count_nonzero(totals)
         with np.errstate(over="ignore"):  # refused by `total_weights`
             return (mean_total / np.where(totals > 0, totals, 1.0))[codes]

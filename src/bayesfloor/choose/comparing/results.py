@@ -355,9 +355,8 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         said = []
         for each in self.additions:
             if not self.is_learned:
-                side = "lower" if each.gain > 0 else "higher"
-                size = difference(abs(each.gain), is_rate)
-                said.append(f"{quoted(each.together)} comes out {side} than {quoted(each.alone)} by {size}.")
+                side, far = "lower" if each.gain > 0 else "higher", difference(abs(each.gain), is_rate)
+                said.append(f"{quoted(each.together)} comes out {side} than {quoted(each.alone)} by {far}.")
             elif self.distinguishable(each.together, each.alone):
                 verb, size = ("gains", each.gain) if each.gain > 0 else ("loses", -each.gain)
                 said.append(f"{quoted(each.together)} {verb} {difference(size, is_rate)} on {quoted(each.alone)}.")
