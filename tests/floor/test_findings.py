@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.floor import bayes_error
+from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.floor.trees.findings import intrinsic_dimension
 from bayesfloor.forest import spanning_forests
 from bayesfloor.results import Finding
@@ -112,6 +112,21 @@ def test_high_dimension_is_called_biased_with_figures():
     assert "BF008" not in findings(X @ flat, y)
     # one tree does not show the second neighbour; the number of features has to do
     assert "BF008" in findings(rng.standard_normal((300, 40)), np.arange(300) % 2, n_trees=1)
+
+
+def test_estimates_that_are_held_are_named():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 1000, p=[0.8, 0.1, 0.1])
+    X = rng.standard_normal((1000, 2))
+    X[:, 1] += 9 * (y == 2)  # which the others have nothing to do with
+    (finding,) = pairwise_bayes_error(X, np.array(["a", "b", "c"])[y]).findings
+    assert finding.code == "BF016"
+    assert "1 of 3 are held there: 'a' and 'b'." in finding.sentence
+    (finding,) = one_vs_rest_bayes_error(X, np.array(["a", "b", "c"])[y]).findings
+    assert "1 of 3 are held there: 'b'." in finding.sentence
+    assert findings(X[y < 2], y[y < 2])["BF016"].sentence.endswith("it is held there.")
+    assert "BF016" not in findings(X, y)
+    assert "BF016" not in findings(X[y < 2], y[y < 2], bias_correction=False)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 10])

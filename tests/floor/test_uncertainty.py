@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
-from bayesfloor.floor import bayes_error
+from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.floor.trees.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
@@ -131,6 +132,43 @@ def test_interval_is_the_normal_one_where_that_is_good():
     assert (low, high) == pytest.approx((4000 - half, 4000 + half), rel=1e-3)
     # and is not empty where nothing crosses
     assert cross_edge_interval(0.0, 0.5, 100.0, 0.95)[1] > 1
+
+
+def test_an_estimate_that_is_held_has_the_interval_of_the_prior():
+    # labels by chance: cross edges say that nothing is told, and what is left to say is how common the classes are
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((400, 2)), (np.arange(400) >= 360).astype(int)
+    floor = bayes_error(X, y, n_jobs=1)
+    limits = binomtest(40, 400).proportion_ci(method="wilson")
+    assert floor.estimate == pytest.approx(0.1)
+    assert floor.interval == pytest.approx((limits.low, limits.high))
+    assert floor.lower_interval[0] < floor.lower < floor.lower_interval[1]
+    # rows of 40 groups that share their label tell as little of the prior as 40 rows, and Student's t is wider
+    groups = np.arange(400) // 10
+    of_groups = bayes_error(X, y, groups=groups, n_jobs=1)
+    limits = binomtest(4, 40).proportion_ci(method="wilson")
+    assert of_groups.interval == pytest.approx((limits.low, limits.high), rel=0.1)
+
+
+@pytest.mark.parametrize("rare", [0.1, 0.03])
+def test_intervals_of_rare_classes_hold_the_mean_of_their_estimates(rare):
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(60):
+        y = rng.choice(3, 500, p=[0.9 - rare, 0.1, rare])
+        X = rng.standard_normal((500, 2))
+        X[:, 0] += y
+        whole, rest = bayes_error(X, y, n_jobs=1), one_vs_rest_bayes_error(X, y, n_jobs=1)
+        pairs = pairwise_bayes_error(X, y, n_jobs=1)
+        of_pairs = zip(pairs.estimate[[0, 0, 1], [1, 2, 2]], pairs.interval[[0, 0, 1], [1, 2, 2]], strict=True)
+        of_classes = zip(rest.estimate, rest.interval, strict=True)
+        found.append([(value, *ends) for value, ends in [(whole.estimate, whole.interval), *of_pairs, *of_classes]])
+    estimate, low, high = np.moveaxis(np.array(found), 2, 0)
+    assert (low < high).all()
+    assert (low <= estimate).all()
+    assert (estimate <= high).all()
+    covered = ((low <= estimate.mean(axis=0)) & (estimate.mean(axis=0) <= high)).mean(axis=0)
+    assert (covered >= 0.85).all()  # 60 samples of .95: .028 of Monte-Carlo error
 
 
 PROBLEMS = {

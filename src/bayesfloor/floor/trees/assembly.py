@@ -20,7 +20,7 @@ from bayesfloor.floor.trees.cross_edges import (
     of_whole_and_classes,
     pairs_of,
 )
-from bayesfloor.floor.trees.findings import find_in_data, find_in_test
+from bayesfloor.floor.trees.findings import find_held, find_in_data, find_in_test
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.floor.trees.results import (
     BayesError,
@@ -31,6 +31,7 @@ from bayesfloor.floor.trees.results import (
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding, in_order
+from bayesfloor.runtime.text import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def whole_result(
         class_counts=counts,
         n_samples=problem.n_samples,
         confidence=options.confidence,
-        findings=in_order([*draws.findings, *find_in_test(float(floors.p_value))]),
+        findings=in_order([*draws.findings, *find_held(floors, largest_floor), *find_in_test(float(floors.p_value))]),
         n_groups=None if problem.groups is None else len(np.unique(problem.groups)),
     )
 
@@ -106,8 +107,11 @@ def whole_result(
 def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize: bool) -> PairwiseBayesError:
     """Make the record of all pairs."""
     counts = problem.class_counts
-    first, second = (counts[classes] for classes in pairs_of(len(counts)))
-    floors = floors_of(draws.pairs, 2, np.minimum(first, second) / (first + second), options)
+    codes = pairs_of(len(counts))
+    first, second = (counts[classes] for classes in codes)
+    largest_floor = np.minimum(first, second) / (first + second)
+    floors = floors_of(draws.pairs, 2, largest_floor, options)
+    names = [f"{shown(problem.classes[a])} and {shown(problem.classes[b])}" for a, b in zip(*codes, strict=True)]
     matrices = _each(floors, lambda values: as_matrix(values, len(counts)))
     np.fill_diagonal(matrices["p_value"], 1.0)
     return PairwiseBayesError(
@@ -117,7 +121,7 @@ def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize:
         class_counts=counts,
         normalize=bool(normalize),
         confidence=options.confidence,
-        findings=draws.findings,
+        findings=in_order([*draws.findings, *find_held(floors, largest_floor, names)]),
     )
 
 
@@ -125,11 +129,12 @@ def one_vs_rest_result(draws: Draws, problem: Problem, options: Options) -> OneV
     """Make the record of each class against the rest."""
     counts = problem.class_counts
     priors = counts / counts.sum()
-    floors = floors_of(draws.classes, 2, np.minimum(priors, 1.0 - priors), options)
+    largest_floor = np.minimum(priors, 1.0 - priors)
+    floors = floors_of(draws.classes, 2, largest_floor, options)
     return OneVsRestBayesError(
         **vars(floors),
         classes=problem.classes,
         class_counts=counts,
         confidence=options.confidence,
-        findings=draws.findings,
+        findings=in_order([*draws.findings, *find_held(floors, largest_floor, [*map(shown, problem.classes)])]),
     )

@@ -77,6 +77,8 @@ class GroupedShare(NamedTuple):
         Its mean and variance when labels have nothing to do with the points.
     n_independent : float
         How many independent edges would tell as much as these do.
+    prior_variance : float
+        Variance of the share of rows outside of the commonest class when groups are sampled.
     """
 
     share: float
@@ -84,6 +86,7 @@ class GroupedShare(NamedTuple):
     null_mean: float
     null_variance: float
     n_independent: float
+    prior_variance: float
 
 
 def edges_between_groups(forests: Forests, codes: Ints, groups: Ints) -> GroupEdges:
@@ -141,7 +144,7 @@ def share_between_groups(edges: GroupEdges, labels: Ints, n_classes: int) -> Gro
     if total == 0.0:  # nothing is known of rows in new groups
         n = class_counts.sum()
         chance = 1.0 - float(np.sum(class_counts * (class_counts - 1.0)) / (n * (n - 1.0)))
-        return GroupedShare(chance, KNOWS_NOTHING, chance, 0.0, 1.0)
+        return GroupedShare(chance, KNOWS_NOTHING, chance, 0.0, 1.0, KNOWS_NOTHING)
     q = float(weight[labels[first] != labels[second]].sum()) / total
     residual = np.where(labels[first] != labels[second], 1.0 - q, -q) * weight
     # Without group g the share would change by S_g / (W - W_g), W_g being the weight of its edges: a jackknife.
@@ -171,6 +174,7 @@ def share_between_groups(edges: GroupEdges, labels: Ints, n_classes: int) -> Gro
         null_mean=null_mean / total,
         null_variance=max(null_variance / total**2, shared),
         n_independent=n_independent,
+        prior_variance=prior_variance(labels, edges.cell_groups, counts, class_counts) * wider,
     )
 
 
@@ -178,6 +182,14 @@ def sum_at_groups(edges: GroupEdges, values: Floats) -> Floats:
     """Sum values of edges over those of each group."""
     ends = edges.cell_groups[np.concatenate([edges.first, edges.second])]
     return np.bincount(ends, np.tile(values, 2), int(edges.cell_groups.max()) + 1).astype(np.float64)
+
+
+def prior_variance(labels: Ints, groups: Ints, counts: Ints, class_counts: Floats) -> float:
+    """Variance of the share of the commonest class when groups are sampled, but never less than of independent rows."""
+    n = float(class_counts.sum())
+    common = smoothed_share(class_counts.max(), n)
+    residuals = np.bincount(groups, counts * ((labels == class_counts.argmax()) - class_counts.max() / n))
+    return max(float(residuals @ residuals) / n, common * (1.0 - common)) / n
 
 
 def label_correlation(labels: Ints, groups: Ints, counts: Ints, n_classes: int) -> float:

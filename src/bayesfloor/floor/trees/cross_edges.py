@@ -50,6 +50,8 @@ class CrossEdges:
         Mean and variance of R when labels are dealt at random.
     n_points : ndarray
         Rows of each problem.
+    prior_variance : ndarray
+        Sampling variance of the share of rows outside of the commonest class.
     """
 
     count: Floats
@@ -58,6 +60,7 @@ class CrossEdges:
     null_mean: Floats
     null_variance: Floats
     n_points: Floats
+    prior_variance: Floats
 
     def interval(self, confidence: float) -> tuple[Floats, Floats]:
         """Interval for the mean of R."""
@@ -151,6 +154,7 @@ def _measure(sums: EdgeSums, class_counts: Ints) -> CrossEdges:
     n_points = np.asarray(class_counts.sum(axis=-1), np.float64)
     null_mean, null_variance = permutation_moments(sums, class_counts)
     per_tree = (n_points - 1.0) / sums.total
+    common = smoothed_share(class_counts.max(axis=-1), n_points)
     return CrossEdges(
         count=sums.cross * per_tree,
         forced=sums.n_spanning * (sums.n_components - 1) * per_tree,
@@ -158,6 +162,7 @@ def _measure(sums: EdgeSums, class_counts: Ints) -> CrossEdges:
         null_mean=null_mean * per_tree,
         null_variance=null_variance * per_tree**2,
         n_points=n_points,
+        prior_variance=common * (1.0 - common) / n_points,
     )
 
 
@@ -188,6 +193,7 @@ def _of_new_groups(
             found.null_mean * n_edges,
             found.null_variance * n_edges**2,
             len(codes),
+            found.prior_variance,
         )
         measured.append(CrossEdges(*(np.asarray(value, np.float64) for value in values)))
     return measured

@@ -17,6 +17,7 @@ BF010   trees that do not span
 BF011   no sign that the classes differ
 BF012   later trees cross far more often than the first: the floor is estimated too high
 BF013   a class whose rows are all in one group
+BF016   an estimate that is held at the error of always predicting the commonest class
 BF038   rows that are nearly copies of each other
 BF063   a number whose differences grow with the length of the edges (noise_variance)
 BF064   copies of rows, the number included, that were left out (noise_variance)
@@ -28,11 +29,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.finding_kernels import two_nearest
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
+from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest import Forests
 from bayesfloor.forest.order.label_kernels import count_classes_at_sites
 from bayesfloor.forest.results import PLAIN_EDGE_S
@@ -102,6 +104,22 @@ def find_in_test(p_value: float) -> Iterator[Finding]:
             "BF011",
             f"There are about as many cross edges as labels dealt at random would give (p = {p_value:.2g}).",
             "These points, as they are scaled, may tell nothing about the classes.",
+        )
+
+
+def find_held(floors: Floors[Floats, Floats], largest: ArrayLike, problems: Sequence[str] = ()) -> Iterator[Finding]:
+    """Say which estimates, if there are several, are held at the error of always predicting the commonest class."""
+    held = np.flatnonzero(np.isclose(floors.estimate, largest, rtol=1e-9, atol=0.0))
+    if len(held):
+        which = "it is held there."
+        if problems:
+            which = f"{len(held)} of {len(problems)} are held there: {listed([problems[at] for at in held.tolist()])}."
+        yield Finding(
+            "BF016",
+            "An estimate from cross edges alone would be above the error of always predicting the commonest class: "
+            + which,
+            "The interval is about how common the classes are, and the p-value about whether the points tell them "
+            "apart. Models may find more.",
         )
 
 

@@ -9,7 +9,8 @@ Notation: two classes with n1 and n2 points, n = n1 + n2, priors p1 and p2, and 
 spanning tree (the mean over the trees where there are several).
 
 Every bound and estimate rises with R, so an interval for R becomes an interval for each of them by
-putting its two ends through the same functions.
+putting its two ends through the same functions. Where the limit γ of equations (7) and (8) binds, both ends
+would be one number: γ rests on the observed prior, and needs that prior's own interval.
 """
 
 from typing import Any

@@ -17,6 +17,7 @@ from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.results import Floors
+from bayesfloor.floor.trees.uncertainty import cross_edge_interval
 from bayesfloor.forest.partitions.chunks import chunk_starts
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
@@ -190,7 +191,8 @@ def floors_of(
 
     The interval of R goes through the same equations. Its lower end loses the forced edges as R
     itself does; its upper end keeps them, because whether classes would have touched there is
-    exactly what a small sample cannot tell.
+    exactly what a small sample cannot tell. The largest floor that there can be is a share of the
+    sample, too: each end is held at that end of this share's own interval.
 
     Parameters
     ----------
@@ -199,7 +201,7 @@ def floors_of(
     n_classes : int
         Classes in each problem.
     largest_floor : array-like
-        One minus the largest prior of each problem; the smaller prior for two classes.
+        One minus the largest prior of each problem, as it was observed; the smaller prior for two classes.
     options : Options
         Which corrections to make, and at which confidence.
 
@@ -210,11 +212,11 @@ def floors_of(
     """
     cross = mean_of_draws(draws)
     n, largest = cross.n_points, np.asarray(largest_floor, np.float64)
-    limit = np.asarray(np.inf)
-    if options.bias_correction:
-        limit = hp.gamma(n, largest) if n_classes == 2 else hp.multiclass_gamma(n, n_classes, largest)
 
-    def equations(R: Floats) -> tuple[Floats, Floats, Floats]:
+    def equations(R: Floats, largest: Floats) -> tuple[Floats, Floats, Floats]:
+        limit = np.asarray(np.inf)
+        if options.bias_correction:
+            limit = hp.multiclass_gamma(n, n_classes, largest)
         R = hp.corrected_cross_edges(np.maximum(R, 0.0), limit)
         if n_classes == 2:
             u = hp.u_from_cross_edges(R, n)
@@ -226,11 +228,13 @@ def floors_of(
         )
 
     is_dropped = 1.0 if options.forced_edges == "drop" else 0.0
-    lower, upper, estimate = equations(cross.count - is_dropped * cross.forced)
+    lower, upper, estimate = equations(cross.count - is_dropped * cross.forced, largest)
     low, high = cross.interval(options.confidence)
-    at_low, at_high = equations(low - is_dropped * cross.forced), equations(high)
+    of_largest = cross_edge_interval(largest * n, cross.prior_variance * n**2, n, options.confidence)
+    fewest, most = (end / n for end in of_largest)
+    at_low, at_high = equations(low - is_dropped * cross.forced, fewest), equations(high, most)
     intervals = [np.stack(ends, axis=-1) for ends in zip(at_low, at_high, strict=True)]
-    by_draw = [equations(draw.count - is_dropped * draw.forced)[2] for draw in draws]
+    by_draw = [equations(draw.count - is_dropped * draw.forced, largest)[2] for draw in draws]
     return Floors(
         estimate=estimate,
         lower=lower,

@@ -102,8 +102,9 @@ class BayesError(
         Bounds on the floor as the number of rows grows: equation (4) for two classes, those of
         Sekeh, Oselio and Hero for more.
     interval : (float, float)
-        Confidence interval of `estimate`: what sampling alone may change. It does not cover
-        the bias in high dimension (finding BF008).
+        Confidence interval of the mean of `estimate` over samples of this size: what sampling
+        alone may change. It is no interval of the Bayes error: the mean of two bounds is not that
+        error, in two columns either, and in high dimension all three are too high (finding BF008).
     lower_interval, upper_interval : (float, float)
         The same for the two bounds.
     normalized : float
@@ -261,7 +262,7 @@ class PairwiseBayesError(Floors[Floats, Floats], PlottedResult, display="Pairwis
         """Return what is drawn: the normalized floors, unless `normalize` is off."""
         drawn = {"values": self.estimate, "quantity": "floor"}
         if self.normalize:
-            interval = self.interval / self._largest[..., None]
+            interval = np.minimum(self.interval / self._largest[..., None], 1.0)
             drawn = {"values": self.normalized, "interval": interval, "quantity": "normalized floor"}
         return super()._drawn(names) | drawn
 
@@ -358,7 +359,8 @@ class OneVsRestBayesError(Floors[Floats, Floats], rows=f"class=classes n=class_c
             raise ValueError("The confusion rate compares with floors that are not normalized: leave normalize off")
         values, interval, quantity = self.estimate, self.interval, "floor"
         if normalize:
-            values, interval, quantity = self.normalized, interval / self._largest[:, None], "normalized floor"
+            interval = np.minimum(interval / self._largest[:, None], 1.0)
+            values, quantity = self.normalized, "normalized floor"
         return ClassFloorsDisplay.from_data(
             values,
             self.classes,

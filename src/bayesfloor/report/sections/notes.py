@@ -18,7 +18,7 @@ _LAST = ("BF021", "BF047", "BF064", "BF006", "BF035")
 _SAID = {"BF034", "BF036", "BF037", "BF038", "BF023", "BF048", "BF024", "BF049"}
 _SAID |= {"BF025", "BF050", "BF039", "BF040", "BF051", "BF052", "BF026", "BF041", "BF054"}
 #: Findings on the estimate of spanning trees alone, which models know nothing of.
-_OF_TREES = {"BF001", "BF002", "BF003", "BF007", "BF008", "BF010", "BF011", "BF012", "BF018"}
+_OF_TREES = {"BF001", "BF002", "BF003", "BF007", "BF008", "BF010", "BF011", "BF012", "BF016", "BF018"}
 #: Options of reports that 'fit' does not have.
 _OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "fast", "target-value", "features")}
 _OF_REPORTS |= {f"--{name}" for name in ("by", "model", "predictions", "id", "column")}
