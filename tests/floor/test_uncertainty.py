@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -116,6 +118,36 @@ def test_p_value_is_one_when_the_count_cannot_vary():
     assert bayes_error(np.zeros((20, 2)), np.arange(20) % 2).p_value == 1
     assert bayes_error([[0.0], [1.0]], [0, 1]).p_value == 1
     assert bayes_error([[0.0], [1.0], [5.0]], [0, 1, 1]).p_value <= 1
+
+
+@pytest.mark.parametrize(
+    ("X", "y"), [([0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 0, 0, 0, 0]), ([0, 0, 1, 1, 2, 2], [0, 1, 2] * 2)]
+)
+def test_p_values_of_few_values_are_shares_of_all_permutations(X, y):
+    X, y = np.array(X, float)[:, np.newaxis], np.array(y)
+    forests = spanning_forests(X)
+    for label in (None, *np.unique(y)):
+        labels = y if label is None else (y == label).astype(int)
+        # all ways to deal out the labels, many of them the same
+        counts = np.array([forests.cross_counts(order).sum() for order in permutations(labels.tolist())])
+        expected = np.mean(counts <= forests.cross_counts(labels).sum() + 1e-9)
+        rest = one_vs_rest_bayes_error(X, y).p_value
+        found = bayes_error(X, y).p_value if label is None else rest[label]
+        assert found == pytest.approx(expected, abs=4 * 0.005)  # of 9999 permutations
+
+
+def test_p_values_of_a_binary_column_are_as_small_as_they_say():
+    # with the normal law 2% of them were below .001
+    rng = np.random.default_rng(0)
+    values = []
+    for _ in range(500):
+        X, y = rng.integers(0, 2, (150, 1)), rng.integers(0, 2, 150)
+        values.append(bayes_error(X, y, n_jobs=1).p_value)
+    assert 0.02 <= np.mean(np.array(values) <= 0.05) <= 0.08  # .01 of Monte-Carlo error
+    assert np.mean(np.array(values) <= 0.001) <= 0.006
+    pairs = pairwise_bayes_error(X, y, n_jobs=1)
+    assert pairs.p_value[0, 1] == values[-1]
+    assert bayes_error(y[:, np.newaxis], y, n_jobs=1).p_value == pytest.approx(1e-4)
 
 
 @given(st.floats(0, 1), st.floats(0.01, 50), st.integers(1, 1000), st.sampled_from([0.5, 0.9, 0.95, 0.99]))

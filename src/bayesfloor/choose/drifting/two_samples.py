@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 
 from bayesfloor.choose.drifting.permutations import Deals, deal_names, share_as_large, smallest_of
 from bayesfloor.choose.drifting.scores import Part, evidence_of, pairs_of, whitened
+from bayesfloor.floor.trees.permuted import cross_edges_at
 from bayesfloor.forest import Forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -136,18 +137,12 @@ def cross_shares(forests: Forests, deals: Deals) -> Floats:
     """
     n, n_sites = len(forests.sites), int(forests.sites.max()) + 1
     members = csr_array((np.ones(n), (forests.sites, np.arange(n))), shape=(n_sites, n))
-    sizes = np.bincount(forests.sites).astype(np.float64)
-    first, second = forests.sites[forests.edges].T
-    is_within = first == second
+    sizes = np.bincount(forests.sites)
+    graph = (*forests.sites[forests.edges].T, np.ones(len(forests.edges)), sizes)
     found = np.empty(len(deals.is_new))
     for start in range(0, len(found), _AT_ONCE):
         counts = members @ deals.is_new[start : start + _AT_ONCE].T.astype(np.float64)
-        share = counts / sizes[:, np.newaxis]
-        a, b = share[first[~is_within]], share[second[~is_within]]
-        own = first[is_within]
-        of_pairs = np.maximum(sizes[own] * (sizes[own] - 1.0), 1.0)[:, np.newaxis]
-        within = 2.0 * counts[own] * (sizes[own][:, np.newaxis] - counts[own]) / of_pairs
-        found[start : start + _AT_ONCE] = (a + b - 2.0 * a * b).sum(axis=0) + within.sum(axis=0)
+        found[start : start + _AT_ONCE] = cross_edges_at(*graph, counts)
     n_new = deals.n_new.astype(np.float64)
     per_tree = (n - 1.0) / len(forests.edges)
     return found * per_tree * n / (2.0 * n_new * (n - n_new))

@@ -21,6 +21,7 @@ from bayesfloor.floor.trees.cross_edges import (
     pairs_of,
 )
 from bayesfloor.floor.trees.findings import find_held, find_in_data, find_in_test
+from bayesfloor.floor.trees.permuted import permuted_p_values, permuted_p_values_of_pairs
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.floor.trees.results import (
     BayesError,
@@ -29,7 +30,7 @@ from bayesfloor.floor.trees.results import (
     PairwiseBayesError,
 )
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.text import shown
 
@@ -59,6 +60,7 @@ def count_cross_edges(
     K = len(problem.classes)
     source = getattr(problem.X, "source", problem.X)  # the engine reads files and Dask collections itself
     for draw, seed in enumerate(options.seeds()):
+        by_class = None
         if pairs:
             by_class = given[draw] if given else class_forests(source, problem.codes, **options.engine(seed))
             forests = by_class.whole
@@ -74,9 +76,23 @@ def count_cross_edges(
             draws.whole.append(of_whole(forests, problem.codes, K, problem.groups))
         if classes and not at_once:
             draws.classes.append(of_each_class(forests, problem.codes, K, problem.groups))
+        if problem.groups is None:
+            _permute(draws, by_class, forests, problem.codes)
         if seed == options.random_state:
             draws = replace(draws, findings=find_in_data(problem, forests, options.n_trees), forests=forests)
     return draws
+
+
+def _permute(draws: Draws, by_class: ClassForests | None, forests: Forests, codes: Ints) -> None:
+    """Take the p-values of the last draw from permutations where values are few."""
+    if by_class is not None:
+        draws.pairs[-1] = replace(draws.pairs[-1], permuted=permuted_p_values_of_pairs(by_class, codes))
+    p_values = permuted_p_values(forests, codes, int(codes.max()) + 1) if draws.whole or draws.classes else None
+    if p_values is None:
+        return
+    for of_view, p_value in ((draws.whole, p_values[-1]), (draws.classes, p_values[:-1])):
+        if of_view:
+            of_view[-1] = replace(of_view[-1], permuted=p_value)
 
 
 def _each(floors: Floors[Floats, Floats], convert: Callable[[Floats], Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ need only the `EdgeSums` of the graph. Arrays of these give the answers for many
   label, and little else, so only their covariances are summed.
 - `cross_edge_interval`: an interval for the mean of R from that variance.
 - `permutation_moments`, `permutation_p_value`: Friedman and Rafsky's test for any number of
-  classes: are there fewer cross edges than random labels would give?
+  classes: are there fewer cross edges than random labels would give? Where rows have few distinct
+  values, `permuted` takes the place of the normal law.
 """
 
 from typing import Any
