@@ -114,6 +114,14 @@ def test_high_dimension_is_called_biased_with_figures():
     assert "BF008" in findings(rng.standard_normal((300, 40)), np.arange(300) % 2, n_trees=1)
 
 
+@pytest.mark.parametrize(("n", "d", "speaks"), [(200, 5, True), (500, 6, True), (200, 2, False), (2000, 3, False)])
+def test_few_columns_are_a_high_dimension_for_few_rows(n, d, speaks):
+    # five columns and 200 rows: the lower bound was above the Bayes error in 37% of samples, and nothing was said
+    for seed in range(5):
+        X, y = gaussian_classes(np.random.default_rng(seed), n, [0.5, 0.5], [[0], [2]], d)
+        assert ("BF008" in findings(X, y)) == speaks
+
+
 def test_estimates_that_are_held_are_named():
     rng = np.random.default_rng(0)
     y = rng.choice(3, 1000, p=[0.8, 0.1, 0.1])
