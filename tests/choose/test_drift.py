@@ -68,6 +68,28 @@ def test_rows_of_a_group_in_one_table_stay_together():
     assert (by_group == by_group[:, :, :1]).all()
 
 
+def test_names_of_a_group_in_both_tables_are_swapped():
+    # groups 0, 1 and 2 are in both tables, 3 to 6 in one: 2 ** 3 swaps, and 6 ways to deal two names out to four groups
+    groups = np.array([0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6, 6])
+    is_new = np.array([0, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0], bool)
+    deals = deal_names(is_new, groups, 0)
+    assert deals.is_exact
+    np.testing.assert_array_equal(deals.is_new[0], is_new)
+    found = {tuple(way) for way in deals.is_new.tolist()}
+    assert len(deals.is_new) == len(found) == 8 * 6
+    for way in deals.is_new:
+        of_pairs = way[:7] ^ is_new[:7]
+        assert all(len(set(of_pairs[groups[:7] == group])) == 1 for group in range(3))
+        assert way[[7, 8, 9, 10]].sum() == 2
+        assert way[10] == way[11]
+    # of many, a random share of all swaps
+    groups = np.tile(np.arange(40), 2)
+    many = deal_names(np.arange(80) >= 40, groups, 0)
+    assert not many.is_exact
+    assert (many.n_new == 40).all()
+    assert abs(many.is_new[1:, :40].mean() - 0.5) < 4 * 0.5 / (999 * 40) ** 0.5
+
+
 def test_a_p_value_is_small_as_often_as_it_says():
     # each of the ways to deal the names out is as likely as any other: at most a share p of them have a p-value of p
     rng = np.random.default_rng(0)
@@ -365,6 +387,20 @@ def test_rows_of_one_patient_are_no_evidence_by_themselves():
     named = drift(frame[:200], frame[200:], groups="patient", learners=None)
     assert named.p_value > 0.05
     assert {each.column for each in named.moves} == {"a", "b"}
+
+
+@pytest.mark.parametrize("sizes", ["even", "uneven"])
+def test_patients_in_both_tables_are_compared_with_themselves(sizes):
+    # half a standard deviation within patients that differ by three: nothing was found of it
+    rng = np.random.default_rng(0)
+    levels = 3 * rng.standard_normal((40, 3))
+    patients = [np.repeat(np.arange(40), 5 if sizes == "even" else rng.integers(1, 10, 40)) for _ in range(2)]
+    old, new = (levels[of] + rng.standard_normal((len(of), 3)) for of in patients)
+    assert drift(old, new, groups=tuple(patients), learners=None).p_value > 0.05
+    new[:, 1] += 0.5
+    found = drift(old, new, groups=tuple(patients), learners=None)
+    assert found.p_value < 0.05
+    assert found.moved == ("x1",)
 
 
 def test_subgroups_are_looked_at_one_by_one():

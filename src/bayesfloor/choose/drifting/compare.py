@@ -66,7 +66,7 @@ def drift(
         Whether the target holds classes or numbers; "auto" decides by its values.
     groups : str, or pair of array-likes, default=None
         Rows that belong together, such as those of one patient: names of the tables are then dealt out to groups, and
-        models are tested on new groups.
+        models are tested on new groups. A group that is in both tables is compared with itself.
     by : str, or pair of array-likes, default=None
         Subgroups to look at one by one; a column of the tables stays a feature.
     drop : str or sequence of str, default=()

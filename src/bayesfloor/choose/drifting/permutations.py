@@ -6,7 +6,7 @@ Where there are few ways all of them are taken, and the p-value is exact.
 """
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -54,7 +54,8 @@ def deal_names(is_new: Bools, groups: Ints | None, seed: int, n_scores: int = 1)
     is_new : ndarray of shape (n_rows,)
         Which rows are of the new table.
     groups : ndarray of shape (n_rows,) or None
-        Rows that belong together stay together: the rows of a group that are in one table are dealt as one.
+        Rows that belong together: those of a group that is in one table are dealt as one. Where a group is in both
+        tables, its names are swapped or are not, so that it is compared with itself.
     seed : int
         Seed.
     n_scores : int, default=1
@@ -64,23 +65,29 @@ def deal_names(is_new: Bools, groups: Ints | None, seed: int, n_scores: int = 1)
     -------
     Deals
     """
-    blocks = np.arange(len(is_new))
+    blocks = of_groups = np.arange(len(is_new))
     if groups is not None:
-        blocks = np.unique(2 * groups + is_new, return_inverse=True)[1]
-    first = np.unique(blocks, return_index=True)[1]
-    of_blocks = is_new[first]
-    n_blocks, n_new = len(of_blocks), int(of_blocks.sum())
-    if comb(n_blocks, n_new) <= N_DEALS:
-        ways = np.zeros((comb(n_blocks, n_new), n_blocks), bool)
-        for way, chosen in zip(ways, combinations(range(n_blocks), n_new), strict=True):
-            way[list(chosen)] = True
-        happened = np.flatnonzero((ways == of_blocks).all(axis=1))[0]
-        ways[[0, happened]] = ways[[happened, 0]]
-        return Deals(ways[:, blocks], True)
-    n_deals = int(np.clip(MOST_PRODUCTS / (len(is_new) * max(n_scores, 1)), FEWEST_DEALS, N_DEALS))
-    rng = np.random.default_rng(seed)
-    ways = np.vstack([of_blocks, *(rng.permutation(of_blocks) for _ in range(n_deals))])
-    return Deals(ways[:, blocks], False)
+        found, blocks = np.unique(2 * groups + is_new, return_inverse=True)
+        of_groups = np.unique(found // 2, return_inverse=True)[1]
+    of_blocks = is_new[np.unique(blocks, return_index=True)[1]]
+    is_paired = np.bincount(of_groups)[of_groups] == 2
+    pairs = np.unique(of_groups[is_paired], return_inverse=True)[1]
+    n_pairs, lone = len(pairs) // 2, of_blocks[~is_paired]
+    n_lone, n_new = len(lone), int(lone.sum())
+    is_exact = comb(n_lone, n_new) * 2**n_pairs <= N_DEALS
+    if is_exact:
+        dealt = [np.isin(np.arange(n_lone), chosen) for chosen in combinations(range(n_lone), n_new)]
+        ways = list(product(dealt, product((0, 1), repeat=n_pairs)))
+        ways.sort(key=lambda way: bool((way[0] != lone).any()) or any(way[1]))  # what happened comes first
+    else:
+        n_deals = int(np.clip(MOST_PRODUCTS / (len(is_new) * max(n_scores, 1)), FEWEST_DEALS, N_DEALS))
+        rng = np.random.default_rng(seed)
+        ways = [(rng.permutation(lone), tuple(rng.integers(0, 2, n_pairs))) for _ in range(n_deals)]
+        ways.insert(0, (lone, (0,) * n_pairs))
+    names = np.empty((len(ways), len(of_blocks)), bool)
+    names[:, ~is_paired] = [names_of_lone for names_of_lone, _ in ways]
+    names[:, is_paired] = of_blocks[is_paired] ^ np.array([swaps for _, swaps in ways], bool)[:, pairs]
+    return Deals(names[:, blocks], is_exact)
 
 
 def share_as_large(statistic: Floats) -> Floats:

@@ -25,6 +25,8 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Deals that are summed at once.
 _AT_ONCE = 64
+#: Mean square of a score that is the same in all deals, up to rounding.
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,12 @@ def compare_samples(
     blocks = [directions, *(part.scores for part in [*parts, *pairs])]
     ends = np.cumsum([block.shape[1] for block in blocks]).tolist()
     deals = deal_names(is_new, groups, seed, ends[-1] + forests.n_trees)
-    squares = squared_sums(np.hstack(blocks), deals)
+    scores = np.hstack(blocks)
+    if groups is not None:
+        scores -= _means_of_groups(scores, is_new, groups)
+    squares = squared_sums(scores, deals)
+    if groups is not None:  # sums vary as groups differ, in one column more than in another
+        squares /= np.maximum(squares.mean(axis=1, keepdims=True), _NOTHING)
     evidence = np.array([evidence_of(squares[first:last]) for first, last in pairwise(ends)])
     of_parts, of_pairs = evidence[: len(parts)], evidence[len(parts) :]
     statistics = {
@@ -98,6 +105,14 @@ def compare_samples(
         pairs=list(zip(pairs, _beside_the_largest(of_pairs).tolist(), strict=True)) if pairs else [],
         is_exact=deals.is_exact,
     )
+
+
+def _means_of_groups(scores: Floats, is_new: Bools, groups: Ints) -> Floats:
+    """Return the mean scores of each row's group where it is in both tables, and those of all other rows together."""
+    counts = np.array([np.bincount(groups[side], minlength=groups.max() + 1) for side in (is_new, ~is_new)])
+    of_row = np.where((counts > 0).all(axis=0), np.arange(1, counts.shape[1] + 1), 0)[groups]
+    members = csr_array((np.ones(len(groups)), (of_row, np.arange(len(groups)))))
+    return np.asarray((members @ scores / np.maximum(members.sum(axis=1), 1.0)[:, np.newaxis])[of_row])
 
 
 def _beside_the_largest(evidence: Floats) -> Floats:
@@ -138,11 +153,12 @@ def cross_shares(forests: Forests, deals: Deals) -> Floats:
     n, n_sites = len(forests.sites), int(forests.sites.max()) + 1
     members = csr_array((np.ones(n), (forests.sites, np.arange(n))), shape=(n_sites, n))
     sizes = np.bincount(forests.sites)
-    graph = (*forests.sites[forests.edges].T, np.ones(len(forests.edges)), sizes)
+    first, second = forests.sites[forests.edges].T
+    each = np.ones(len(forests.edges), np.int64)
     found = np.empty(len(deals.is_new))
     for start in range(0, len(found), _AT_ONCE):
         counts = members @ deals.is_new[start : start + _AT_ONCE].T.astype(np.float64)
-        found[start : start + _AT_ONCE] = cross_edges_at(*graph, counts)
+        found[start : start + _AT_ONCE] = cross_edges_at(first, second, each, sizes, counts)
     n_new = deals.n_new.astype(np.float64)
     per_tree = (n - 1.0) / len(forests.edges)
     return found * per_tree * n / (2.0 * n_new * (n - n_new))

@@ -184,7 +184,7 @@ def sum_at_groups(edges: GroupEdges, values: Floats) -> Floats:
     return np.bincount(ends, np.tile(values, 2), int(edges.cell_groups.max()) + 1).astype(np.float64)
 
 
-def prior_variance(labels: Ints, groups: Ints, counts: Ints, class_counts: Floats) -> float:
+def prior_variance(labels: Ints, groups: Ints, counts: Ints, class_counts: Floats | Ints) -> float:
     """Variance of the share of the commonest class when groups are sampled, but never less than of independent rows."""
     n = float(class_counts.sum())
     common = smoothed_share(class_counts.max(), n)

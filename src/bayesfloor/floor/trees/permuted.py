@@ -14,11 +14,11 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Maximum number of distinct rows; with more, the normal law is good (benchmarks/truth/tree_intervals.py).
 MOST_PLACES = 100
-#: Permutations, and entries of all their tables together: a few hundredths of a second.
-FEWEST, MOST, MOST_ENTRIES = 999, 9999, 10**6
+#: Permutations, and entries of all their tables together: about a hundredth of a second.
+FEWEST, MOST, MOST_ENTRIES = 999, 9999, 2 * 10**5
 
 
-def cross_edges_at(first: Ints, second: Ints, n_edges: Ints, sizes: Ints, counts: Floats) -> Floats:
+def cross_edges_at(first: Ints, second: Ints, n_edges: Ints, sizes: Ints, counts: Floats | Ints) -> Floats:
     """Count the edges between one class and all others, averaged over rows of equal values.
 
     Parameters
