@@ -296,7 +296,7 @@ def _find(found: Drift, tables: TwoTables, why_not: str) -> Iterator[Finding]:
         names = [each.column for each in alone]
         yield Finding(
             "BF071",
-            f"By itself {listed_names(names)} tells the tables apart: at least {percent(alone[0].share)} of the rows "
+            f"By itself {listed_names(names)} tells the tables apart: about {percent(alone[0].share)} of the rows "
             "have another value.",
             "Was it coded or measured in another way? Leave it out (drop=, --drop) to see what else moved.",
         )

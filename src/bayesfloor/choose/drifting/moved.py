@@ -1,6 +1,6 @@
 """What moved between two tables: columns, levels, gaps, and rows of a kind that one of them has more of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,27 +23,37 @@ _N_LEAVES, _FEWEST_ROWS, _LEAST_SHARE = 5, 10, 0.02
 _MOST_NAMED = 20
 
 
-def largest_gap(column: Column, is_new: Bools) -> float:
-    """Return the share of rows, at the least, that have another value in the new table than in the old one.
+def gap_of(column: Column) -> Callable[[Bools], float]:
+    """Return what tells, of rows by their table, how far the values of a column lie apart, between 0 and 1.
 
     For numbers this is the largest distance between the two distribution functions (Kolmogorov and Smirnov), for
     categories half the sum of the differences between shares (total variation); rows without a value are left out.
     """
-    known = ~column.gaps
     if isinstance(column, TextColumn):
-        shares = _level_shares(column, is_new)
-        return float(np.abs(shares[1] - shares[0]).sum() / 2.0)
-    if not isinstance(column, NumberColumn | DateColumn):
-        return 0.0
-    return _distance(column.values[known & ~is_new], column.values[known & is_new])
+        return lambda is_new: float(np.abs(np.diff(_level_shares(column, is_new), axis=0)).sum() / 2.0)
+    assert isinstance(column, NumberColumn | DateColumn)
+    return _gap_by(column.values, ~column.gaps)
 
 
-def _distance(old: Floats, new: Floats) -> float:
-    if not len(old) or not len(new):
-        return 0.0
-    values = np.concatenate([old, new])
-    at_old, at_new = (np.searchsorted(np.sort(side), values, side="right") / len(side) for side in (old, new))
-    return float(np.abs(at_old - at_new).max())
+def _gap_by(values: Floats, known: Bools) -> Callable[[Bools], float]:
+    order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
+    last = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))  # of each distinct value
+
+    def gap(is_new: Bools) -> float:
+        n_new = int(is_new[order].sum())
+        if n_new in (0, len(order)):
+            return 0.0
+        new = np.cumsum(is_new[order])[last]
+        return float(np.abs(new / n_new - (last + 1 - new) / (len(order) - n_new)).max())
+
+    return gap
+
+
+def moved_share(gap: Callable[[Bools], float], is_new: Bools, dealt: Bools) -> float:
+    """Return a gap without what chance adds to it: squares add up, and nothing is added where no value is in common."""
+    found = gap(is_new)
+    by_chance = float(np.mean([gap(names) ** 2 for names in dealt])) if len(dealt) else 0.0
+    return float(np.sqrt(max(found**2 - (1.0 - found**2) * by_chance, 0.0)))
 
 
 def _level_shares(column: TextColumn, is_new: Bools) -> Floats:
@@ -65,33 +75,35 @@ def column_moves(
     """
     by_name = {each.column.name: each for each in profiles}
     found = [
-        _column_move(part, p_value, by_name[part.column].column, is_new)
+        _column_move(part, p_value, by_name[part.column].column, is_new, test.dealt)
         for part, p_value in zip(parts, test.of_parts.tolist(), strict=True)
     ]
     if test.of_tests.get("pairs", 1.0) <= level:
-        found += [_pair_move(pair, p_value, is_new) for pair, p_value in test.pairs if pair.column and p_value <= level]
+        pairs = [(pair, p_value) for pair, p_value in test.pairs if pair.column]
+        found += [_pair_move(pair, p_value, is_new, test.dealt) for pair, p_value in pairs if p_value <= level]
     return tuple(sorted(found, key=lambda each: (each.p_value, each.what == "pair", -each.share)))
 
 
-def _pair_move(pair: Part, p_value: float, is_new: Bools) -> ColumnMove:
+def _pair_move(pair: Part, p_value: float, is_new: Bools, dealt: Bools) -> ColumnMove:
     """Say how far the product of two columns moved: by its mean, in units of its deviation."""
     moved = pair.scores[:, int(np.abs(pair.scores[is_new].sum(axis=0)).argmax())]
     old, new = (f"{float(moved[side].mean()) * len(moved) ** 0.5:.2f}" for side in (~is_new, is_new))
-    return ColumnMove(pair.column, pair.what, _distance(moved[~is_new], moved[is_new]), p_value, old, new)
+    share = moved_share(_gap_by(moved, np.ones(len(moved), bool)), is_new, dealt)
+    return ColumnMove(pair.column, pair.what, share, p_value, old, new)
 
 
-def _column_move(part: Part, p_value: float, column: Column, is_new: Bools) -> ColumnMove:
+def _column_move(part: Part, p_value: float, column: Column, is_new: Bools, dealt: Bools) -> ColumnMove:
     gaps = column.gaps
     if part.what == "gaps":
         old, new = (float(gaps[of_table].mean()) for of_table in (~is_new, is_new))
-        return ColumnMove(part.column, part.what, abs(new - old), p_value, percent(old), percent(new))
+        share = moved_share(_gap_by(gaps.astype(np.float64), np.ones(len(gaps), bool)), is_new, dealt)
+        return ColumnMove(part.column, part.what, share, p_value, percent(old), percent(new))
     if part.what == "words":
         sums = np.abs(part.scores[is_new].sum(axis=0))
-        moved = part.scores[:, int(sums.argmax())]
-        share = _distance(moved[~is_new & ~gaps], moved[is_new & ~gaps])
+        share = moved_share(_gap_by(part.scores[:, int(sums.argmax())], ~gaps), is_new, dealt)
         return ColumnMove(part.column, part.what, share, p_value, "", "")
     texts = [_summary(column, of_table & ~gaps, is_new) for of_table in (~is_new, is_new)]
-    return ColumnMove(part.column, part.what, largest_gap(column, is_new), p_value, *texts)
+    return ColumnMove(part.column, part.what, moved_share(gap_of(column), is_new, dealt), p_value, *texts)
 
 
 def _summary(column: Column, rows: Bools, is_new: Bools) -> str:

@@ -20,7 +20,8 @@ class ColumnMove(NamedTuple):
     what : {"values", "levels", "words", "gaps", "pair"}
         Its numbers or dates, its categories, its text, where a value is missing; or how two columns go together.
     share : float
-        Share of the rows, at the least, that have another value in the new table than in the old one.
+        About which share of the rows have another value in the new table than in the old one: how far the two
+        distributions lie apart, less what chance adds to that.
     p_value : float
         Chance that any column moves as much, if both tables come from one distribution.
     old, new : str
@@ -258,4 +259,4 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
 
 def _what(move: ColumnMove) -> str:
     of = {"gaps": "gaps of ", "levels": "levels of ", "words": "words of ", "pair": "together, "}.get(move.what, "")
-    return f"{of}at least {percent(move.share)} of the rows"
+    return f"{of}about {percent(move.share)} of the rows"

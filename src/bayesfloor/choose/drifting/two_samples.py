@@ -25,6 +25,8 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Deals that are summed at once.
 _AT_ONCE = 64
+#: Deals that tell how far columns lie apart by chance.
+_N_KEPT = 20
 #: Mean square of a score that is the same in all deals, up to rounding.
 _NOTHING = 1e-9
 
@@ -45,6 +47,8 @@ class TwoSampleTest:
         Products of two columns, and the same for each, allowing for the other products.
     is_exact : bool
         Whether all ways to deal the names out were looked at.
+    dealt : ndarray of shape (n_dealt, n_rows)
+        Which rows are of the new table in some of these ways, other than the one that happened.
     """
 
     p_value: float
@@ -52,6 +56,7 @@ class TwoSampleTest:
     of_parts: Floats
     pairs: list[tuple[Part, float]]
     is_exact: bool
+    dealt: Bools
 
 
 def compare_samples(
@@ -104,6 +109,7 @@ def compare_samples(
         of_parts=_beside_the_largest(of_parts),
         pairs=list(zip(pairs, _beside_the_largest(of_pairs).tolist(), strict=True)) if pairs else [],
         is_exact=deals.is_exact,
+        dealt=deals.is_new[1 : 1 + _N_KEPT],
     )
 
 

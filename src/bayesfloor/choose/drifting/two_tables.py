@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.choose.drifting.moved import largest_gap
+from bayesfloor.choose.drifting.moved import gap_of
 from bayesfloor.data.labels import as_array
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, TabularView
@@ -281,7 +281,7 @@ def _telling_columns(profiles: Sequence[ColumnProfile], raw: RawTable, is_new: B
         name = each.column.name
         if each.kind == "id" or all(name in of_table for of_table in numbered):
             found[name] = "names or numbers the rows"
-        elif _is_time(each) and largest_gap(each.column, is_new) >= _APART:
+        elif _is_time(each) and gap_of(each.column)(is_new) >= _APART:
             found[name] = "tells when rows were seen"
     return found
 
