@@ -1,7 +1,9 @@
 """Two tables: p-values that hold, what moved by its own share, labels given the columns, and what is refused."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import comb
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,11 +12,13 @@ import pytest
 from scipy import stats
 
 from bayesfloor import drift, read_table, spanning_forests
+from bayesfloor.choose.drifting.compare import at_one_level
 from bayesfloor.choose.drifting.labels import largest_mean
 from bayesfloor.choose.drifting.moved import gap_of, moved_share
 from bayesfloor.choose.drifting.permutations import Deals, deal_names, share_as_large, smallest_of
 from bayesfloor.choose.drifting.scores import Part, level_indicators, orthonormal, pairs_of, rank_polynomials
-from bayesfloor.choose.drifting.two_samples import cross_shares, squared_sums
+from bayesfloor.choose.drifting.two_samples import TwoSampleTest, cross_shares, squared_sums
+from bayesfloor.results import TargetDrift
 from bayesfloor.tables.columns import NumberColumn, text_column
 
 pytestmark = pytest.mark.usefixtures("coarse_curves")
@@ -436,6 +440,41 @@ def test_patients_in_both_tables_are_compared_with_themselves(sizes):
     found = drift(old, new, groups=tuple(patients), learners=None)
     assert found.p_value < 0.05
     assert found.moved == ("x1",)
+
+
+# --- one level for all that is said
+
+
+def test_tests_of_columns_and_labels_share_one_level():
+    test = TwoSampleTest(0.03, {}, np.empty(0), [], False, np.empty((0, 4), bool))
+    target = TargetDrift("y", "classification", 0.04, 1.0, 1.0, None, None, 0.95)
+    both = at_one_level(test, None, target)
+    assert [both[0].p_value, both[1].p_value] == pytest.approx([0.06, 0.06])  # Holm
+    assert not both[1].has_moved
+    sure = at_one_level(test, None, replace(target, p_value=0.001))
+    assert [sure[0].p_value, sure[1].p_value] == pytest.approx([0.03, 0.002])
+    assert at_one_level(test, None, replace(target, p_value=None))[0].p_value == 0.03
+
+
+@pytest.mark.parametrize(("low", "differ"), [(0.553, True), (0.501, True), (0.4999, False), (0.44, False)])
+def test_a_model_that_surely_tells_the_tables_apart_is_no_other_opinion(low, differ):
+    # "Nothing shows that the columns differ: p = .268" stood beside an AUC of .553 to .625
+    auc = SimpleNamespace(reached=0.589, reached_interval=(low, 1.178 - low), confidence=0.95)
+    test = TwoSampleTest(0.268, {}, np.empty(0), [], False, np.empty((0, 4), bool))
+    found, _ = at_one_level(test, auc, None)
+    assert (found.p_value <= 0.05) == differ
+    plain = drift(*np.split(np.random.default_rng(0).standard_normal((80, 2)), 2), learners=None)
+    said = replace(plain, p_value=found.p_value, separability=auc).sentence()
+    assert said.startswith("The columns differ") == differ
+    assert ("ROC AUC of 0.589 (" in said) == differ
+    assert "0.589" in said
+
+
+def test_a_column_has_no_smaller_p_value_than_the_tables():
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        found = drift(numbers(60, 4, rng), numbers(60, 4, rng), learners=None)
+        assert all(each.p_value >= found.p_value for each in found.moves)
 
 
 def test_subgroups_are_looked_at_one_by_one():

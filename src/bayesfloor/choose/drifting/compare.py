@@ -5,16 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from bayesfloor.choose.drifting.labels import labels_given_columns
 from bayesfloor.choose.drifting.moved import column_moves, kinds_of_rows, level_moves
-from bayesfloor.choose.drifting.permutations import deal_names, share_as_large
+from bayesfloor.choose.drifting.permutations import N_DEALS, deal_names, share_as_large
 from bayesfloor.choose.drifting.results import Drift, SubgroupDrift, TargetDrift
 from bayesfloor.choose.drifting.scores import Part, evidence_of, orthonormal, parts_of, rank_polynomials
 from bayesfloor.choose.drifting.two_samples import TwoSampleTest, compare_samples, squared_sums
 from bayesfloor.choose.drifting.two_tables import TwoTables, two_tables
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
+from bayesfloor.floor.learned.paired import holm
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_whole
@@ -131,13 +133,15 @@ def drift(
         "progress": progress,
     }
     cross, test = _tested(tables, parts, n_trees, n_jobs, seed)
+    separability, why_not = _separability(tables, how)
+    target = None if tables.labels is None else _target(tables, parts, how)
+    test, target = at_one_level(test, separability, target)
     n_new = int(tables.is_new.sum())
     n_old = len(tables.is_new) - n_new
     estimate, interval = cross.divergence(n_old, n_new, confidence)
     level = 1.0 - confidence
     moves = column_moves(parts, test, tables.profiles, tables.is_new, level)
     told = test.p_value <= level
-    separability, why_not = _separability(tables, how)
     found = Drift(
         estimate=float(estimate),
         interval=(float(interval[0]), float(interval[1])),
@@ -149,7 +153,7 @@ def drift(
         levels=level_moves(moves, tables.profiles, tables.is_new, level),
         kinds=kinds_of_rows(tables.profiles, tables.is_new, tables.groups, seed, level) if told else (),
         subgroups=_subgroups(tables, parts, n_trees, n_jobs, seed),
-        target=None if tables.labels is None else _target(tables, parts, how),
+        target=target,
         n_samples=tables.n_samples,
         n_old=n_old,
         n_new=n_new,
@@ -169,6 +173,26 @@ def _tested(
     # with BLAS held to one thread: the order of sums must not decide which of two statistics is larger
     test = supervise(lambda _: compare_samples(tables.X, parts, tables.is_new, forests, tables.groups, seed), 1, False)
     return cross, test
+
+
+def at_one_level(
+    test: TwoSampleTest, separability: MetricFloor | None, target: TargetDrift | None
+) -> tuple[TwoSampleTest, TargetDrift | None]:
+    """Let the p-values allow for each other, so that all that is said together is as sure as each was alone.
+
+    A model's p-value is at most half of the level where the range of its AUC leaves out .5: twice that is at most the
+    level, and what is said of the p-value and of the AUC agrees. It is by the normal law, and taken to be no smaller
+    than that of permutations can be.
+    """
+    p_value = test.p_value
+    if separability is not None:
+        auc, low = separability.reached, separability.reached_interval[0]
+        z = float(ndtri(0.5 + 0.5 * separability.confidence)) * (auc - 0.5) / max(auc - low, 1e-12)
+        p_value = min(1.0, 2.0 * min(p_value, max(float(ndtr(-z)), 1.0 / (1.0 + N_DEALS))))
+    if target is not None and target.p_value is not None:
+        p_value, of_labels = holm([p_value, target.p_value]).tolist()
+        target = replace(target, p_value=of_labels)
+    return replace(test, p_value=p_value), target
 
 
 def _separability(tables: TwoTables, how: dict[str, Any]) -> tuple[MetricFloor | None, str]:

@@ -75,11 +75,11 @@ def column_moves(
     """
     by_name = {each.column.name: each for each in profiles}
     found = [
-        _column_move(part, p_value, by_name[part.column].column, is_new, test.dealt)
+        _column_move(part, max(p_value, test.p_value), by_name[part.column].column, is_new, test.dealt)
         for part, p_value in zip(parts, test.of_parts.tolist(), strict=True)
     ]
     if test.of_tests.get("pairs", 1.0) <= level:
-        pairs = [(pair, p_value) for pair, p_value in test.pairs if pair.column]
+        pairs = [(pair, max(p_value, test.p_value)) for pair, p_value in test.pairs if pair.column]
         found += [_pair_move(pair, p_value, is_new, test.dealt) for pair, p_value in pairs if p_value <= level]
     return tuple(sorted(found, key=lambda each: (each.p_value, each.what == "pair", -each.share)))
 

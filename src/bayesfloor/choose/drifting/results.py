@@ -23,7 +23,7 @@ class ColumnMove(NamedTuple):
         About which share of the rows have another value in the new table than in the old one: how far the two
         distributions lie apart, less what chance adds to that.
     p_value : float
-        Chance that any column moves as much, if both tables come from one distribution.
+        Chance that any column moves as much, if both tables come from one distribution; never below that of the tables.
     old, new : str
         What the tables hold: median and quartiles, the share of the level that moved most, the share of gaps, the mean
         product of two columns.
@@ -106,8 +106,8 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
     task : {"classification", "regression"}
         Whether it holds classes or numbers.
     p_value : float or None
-        Chance of labels as different, given the columns, if they follow one law; None where the tables have too few
-        rows in common to tell.
+        Chance of labels as different, given the columns, if they follow one law, allowing for the test of the columns;
+        None where the tables have too few rows in common to tell.
     label_p_value : float
         The same of the labels alone, whatever the columns are.
     overlap : float
@@ -180,9 +180,10 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     interval : (float, float)
         Where it lies.
     p_value : float
-        Chance of tables as different as these, if both come from one distribution.
+        Chance of tables as different as these, if both come from one distribution. It allows for all that was tested:
+        four statistics, a model that tells the tables apart and, with a target, labels given the columns.
     tests : dict of str to float
-        The same by each of the four statistics, allowing for the others.
+        The chance by each of the four statistics, allowing for the other three.
     is_exact : bool
         Whether the p-values come from all ways to deal the tables' names out to their rows.
     separability : MetricFloor or None
@@ -239,14 +240,17 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     def sentence(self) -> str:
         """Say whether the tables differ, how well they can be told apart, and what moved most."""
         level = 1.0 - self.confidence
-        said = "The columns differ" if self.p_value <= level else "Nothing shows that the columns differ"
-        said += f": p = {figure(self.p_value)}."
-        if self.separability is not None:
-            auc = self.separability
-            said += (
-                f" A model tells the tables apart with an ROC AUC of {figure(auc.reached)} "
-                f"({written_range(*auc.reached_interval, False)}); 0.5 is chance."
-            )
+        auc = self.separability
+        if self.p_value <= level:
+            said = f"The columns differ: p = {figure(self.p_value)}."
+            if auc is not None:
+                said += (
+                    f" A model tells the tables apart with an ROC AUC of {figure(auc.reached)} "
+                    f"({written_range(*auc.reached_interval, False)}); 0.5 is chance."
+                )
+        else:
+            model = "" if auc is None else f", with a model's ROC AUC of {figure(auc.reached)} taken into account"
+            said = f"Nothing shows that the columns differ: p = {figure(self.p_value)}{model}."
         moves = [each for each in self.moves if each.p_value <= level]
         if moves:
             said += " Moved: " + listed([f"{quoted(each.column)} ({_what(each)})" for each in moves], 4) + "."
