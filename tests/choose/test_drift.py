@@ -13,6 +13,7 @@ from scipy import stats
 
 from bayesfloor import drift, read_table, spanning_forests
 from bayesfloor.choose.drifting.compare import at_one_level
+from bayesfloor.choose.drifting.dependence import rows_alike
 from bayesfloor.choose.drifting.labels import largest_mean
 from bayesfloor.choose.drifting.moved import gap_of, moved_share
 from bayesfloor.choose.drifting.permutations import Deals, deal_names, share_as_large, smallest_of
@@ -440,6 +441,71 @@ def test_patients_in_both_tables_are_compared_with_themselves(sizes):
     found = drift(old, new, groups=tuple(patients), learners=None)
     assert found.p_value < 0.05
     assert found.moved == ("x1",)
+
+
+# --- rows that depend on those before them
+
+
+def series(n, phi, d, rng):
+    """Stationary series of variance 1 whose neighbours have the correlation phi."""
+    X = rng.standard_normal((n, d))
+    for row in range(1, n):
+        X[row] = phi * X[row - 1] + (1 - phi**2) ** 0.5 * X[row]
+    return X
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.8])
+def test_rows_that_tell_as_much_as_one(phi):
+    found = rows_alike(series(20_000, phi, 5, np.random.default_rng(0)))
+    np.testing.assert_allclose(found, (1 + phi) / (1 - phi), rtol=0.2)
+
+
+def test_halves_of_one_series_do_not_differ_once_their_time_is_known():
+    rng = np.random.default_rng(0)
+    alarms = {"with": 0, "without": 0}
+    for _ in range(15):
+        X = pd.DataFrame(series(400, 0.8, 2, rng), columns=["a", "b"])
+        X["day"] = pd.date_range("2024-01-01", periods=400)
+        old, new = X[:200], X[200:]
+        alarms["without"] += drift(old, new, learners=None, drop="day").p_value <= 0.05
+        found = drift(old.sample(frac=1, random_state=0), new, learners=None, time="day")
+        alarms["with"] += found.p_value <= 0.05
+        assert {each.column for each in found.moves} <= {"a", "b", "a and b"}
+    assert alarms["without"] >= 10
+    assert alarms["with"] <= 3  # .05 of 15: more than 3 happen once in 180
+    X["a"] += np.where(np.arange(400) < 200, 0, 2)
+    found = drift(X[:200], X[200:], learners=None, time="day")
+    assert found.p_value <= 0.05
+    assert found.moved == ("a",)
+
+
+def test_the_order_of_rows_is_a_finding_where_it_tells():
+    rng = np.random.default_rng(0)
+    X = series(400, 0.8, 2, rng)
+    place = np.arange(400)
+    found = drift(X[:200], X[200:], learners=None)
+    (finding,) = [each for each in found.findings if each.code == "BF069"]
+    assert "'x" in finding.sentence
+    assert "(correlation 0." in finding.sentence
+    times = (place[:200], place[200:])
+    assert "BF069" not in codes_of(drift(X[:200], X[200:], learners=None, time=times))
+    shuffled = X[rng.permutation(400)]
+    assert "BF069" not in codes_of(drift(shuffled[:200], shuffled[200:], learners=None))
+    few = drift(*np.split(series(400, 0.98, 2, rng), 2), learners=None, time=times)
+    (finding,) = few.findings
+    assert finding.code == "BF074"
+    assert "stretches of time" in finding.sentence
+
+
+def test_times_that_cannot_be_used_are_refused():
+    X, place = np.random.default_rng(0).standard_normal((40, 2)), np.arange(20.0)
+    halves = X[:20], X[20:]
+    with pytest.raises(ValueError, match="give groups or time, not both"):
+        drift(*halves, groups=(place, place), time=(place, place), learners=None)
+    with pytest.raises(ValueError, match="holds neither dates nor numbers"):
+        drift(*halves, time=(list("abcd" * 5), list("abcd" * 5)), learners=None)
+    with pytest.raises(ValueError, match="rows of the tables without a value in 'time', the time: 1"):
+        drift(*halves, time=(place, np.where(place == 3, np.nan, place)), learners=None)
 
 
 # --- one level for all that is said

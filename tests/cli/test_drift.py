@@ -58,6 +58,23 @@ def test_exit_codes(run, files, call, code, said):
     assert said in outcome.err
 
 
+def test_time_is_no_feature_and_rows_that_follow_each_other_are_kept_together(run, tmp_path):
+    rng = np.random.default_rng(0)
+    level = np.zeros(600)
+    for row in range(1, 600):
+        level[row] = 0.9 * level[row - 1] + rng.normal()
+    rows = [f"{row},{value:.4f}" for row, value in enumerate(level)]
+    for name, part in (("old", rows[:300]), ("new", rows[300:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["minute,level", *part]) + "\n")
+    outcome = run("drift old.csv new.csv --fast --drop minute --json")
+    assert [each["code"] for each in json.loads(outcome.out)["findings"]] == ["BF069"]
+    outcome = run("drift old.csv new.csv --fast --time minute --json")
+    printed = json.loads(outcome.out)
+    assert [each["column"] for each in printed["result"]["moves"]] == ["level"]
+    assert "BF069" not in [each["code"] for each in printed["findings"]]
+    assert run("drift old.csv new.csv --fast --time minute --groups level").code == 2
+
+
 def test_models_that_tell_tables_apart_fail(run, files, few_learners):
     outcome = run("drift old.csv moved.csv --effort fast --fail-above 0.6")
     assert outcome.code == 1

@@ -29,6 +29,7 @@ def drift(
     target: str | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     groups: str | None = None,
+    time: str | None = None,
     by: str | None = None,
     drop: tuple[str, ...] = (),
     fast: bool = False,
@@ -57,6 +58,8 @@ def drift(
         Whether the target holds classes or a number; by its values by default.
     groups
         Column that tells which rows belong together, such as a patient.
+    time
+        Column of dates or numbers that tells when rows were seen; rows that follow each other may be alike.
     by
         Column whose values are looked at one by one; it stays a feature.
     drop
@@ -81,6 +84,8 @@ def drift(
     files = ["-" if file == STDIN_TOKEN else file for file in (old, new)]
     if files.count("-") > 1:
         raise UsageError("stdin can be read once")
+    if groups is not None and time is not None:
+        raise UsageError("give --groups or --time, not both")
     if fast and fail_above is not None:
         raise UsageError("--fail-above is about models: leave out --fast, or give --fail-below a p-value")
     for file in files:
@@ -92,6 +97,7 @@ def drift(
             y=target,
             task=task,
             groups=groups,
+            time=time,
             by=by,
             drop=drop,
             learners=None if fast else "default",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from bayesfloor.choose.drifting.dependence import find_order, stretches_of
 from bayesfloor.choose.drifting.labels import labels_given_columns
 from bayesfloor.choose.drifting.moved import column_moves, kinds_of_rows, level_moves
 from bayesfloor.choose.drifting.permutations import N_DEALS, deal_names, share_as_large
@@ -21,7 +22,7 @@ from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_whole
 from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.forest import spanning_forests
+from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
@@ -31,6 +32,8 @@ from bayesfloor.runtime.threads import supervise
 
 #: Rows of each table, and groups, from which models are trained to tell the tables apart.
 _FEWEST_ROWS, _FEWEST_GROUPS = 20, 10
+#: Stretches of time below which a finding says how few there are: names can be dealt out to them in few ways.
+_FEWEST_STRETCHES = 10
 #: Share of the rows that lie elsewhere from which one column tells the tables apart by itself.
 _TELLS_ALL = 0.98
 
@@ -43,6 +46,7 @@ def drift(
     y: Any = None,
     task: str = "auto",
     groups: Any = None,
+    time: Any = None,
     by: Any = None,
     drop: Any = (),
     n_trees: int = 3,
@@ -69,6 +73,9 @@ def drift(
     groups : str, or pair of array-likes, default=None
         Rows that belong together, such as those of one patient: names of the tables are then dealt out to groups, and
         models are tested on new groups. A group that is in both tables is compared with itself.
+    time : str, or pair of array-likes, default=None
+        When each row was seen, numbers or dates. Rows that follow each other may then depend on each other: names are
+        dealt out to stretches of time, long enough for the dependence that is seen. Not together with `groups`.
     by : str, or pair of array-likes, default=None
         Subgroups to look at one by one; a column of the tables stays a feature.
     drop : str or sequence of str, default=()
@@ -121,9 +128,12 @@ def drift(
     n_trees = check_n_trees(n_trees)
     if max_rows is not None:
         max_rows = check_int("max_rows", max_rows, 4)
-    tables = two_tables(old, new, y=y, task=task, groups=groups, by=by, drop=drop, max_rows=max_rows, seed=seed)
+    beside = {"y": y, "groups": groups, "time": time, "by": by}
+    tables = two_tables(old, new, task=task, drop=drop, max_rows=max_rows, seed=seed, **beside)
     words = tables.words
     parts = [part for each in tables.profiles for part in parts_of(each, words.get(each.column.name))]
+    if tables.time is not None:
+        tables = replace(tables, groups=stretches_of(parts, tables.time, tables.is_new))
     how: dict[str, Any] = {
         "confidence": confidence,
         "learners": learners,
@@ -132,7 +142,7 @@ def drift(
         "random_state": seed,
         "progress": progress,
     }
-    cross, test = _tested(tables, parts, n_trees, n_jobs, seed)
+    _, cross, test = _tested(tables, parts, n_trees, n_jobs, seed)
     separability, why_not = _separability(tables, how)
     target = None if tables.labels is None else _target(tables, parts, how)
     test, target = at_one_level(test, separability, target)
@@ -160,19 +170,22 @@ def drift(
         confidence=confidence,
         findings=(),
     )
-    return replace(found, findings=in_order([*_find(found, tables, why_not), *tables.findings]))
+    findings = [*_find(found, tables, why_not), *tables.findings]
+    if tables.groups is None:
+        findings += find_order(parts, tables.given, tables.is_new)
+    return replace(found, findings=in_order(findings))
 
 
 def _tested(
     tables: TwoTables, parts: list[Part], n_trees: int, n_jobs: int | None, seed: int
-) -> tuple[CrossEdges, TwoSampleTest]:
+) -> tuple[Forests, CrossEdges, TwoSampleTest]:
     """Grow the forests of both tables, count cross edges and deal the names out."""
     forests = spanning_forests(tables.X, n_trees=n_trees, n_jobs=n_jobs, random_state=seed)
     cross = of_whole(forests, tables.is_new.astype(np.int64), 2, tables.groups)
 
     # with BLAS held to one thread: the order of sums must not decide which of two statistics is larger
     test = supervise(lambda _: compare_samples(tables.X, parts, tables.is_new, forests, tables.groups, seed), 1, False)
-    return cross, test
+    return forests, cross, test
 
 
 def at_one_level(
@@ -235,7 +248,7 @@ def _subgroups(
             again = [replace(part, scores=orthonormal(part.scores[rows], every)) for part in parts]
             again = [part for part in again if part.scores.shape[1]]
             if np.ptp(own.X, axis=0).any():
-                cross, test = _tested(own, again, n_trees, n_jobs, seed)
+                _, cross, test = _tested(own, again, n_trees, n_jobs, seed)
                 estimate, p_value = float(cross.divergence(n_old, n_new, 0.95)[0]), test.p_value
         found.append(SubgroupDrift(name, n_old, n_new, estimate, p_value))
     n_tested = sum(each.estimate == each.estimate for each in found)
@@ -346,7 +359,10 @@ def _find(found: Drift, tables: TwoTables, why_not: str) -> Iterator[Finding]:
     parts = [] if n_rows == found.n_samples else [f"the tables were compared on {counted(n_rows)} of their rows"]
     if why_not:
         parts.append(f"no model was trained to tell the tables apart: {why_not}")
+    n_stretches = 0 if tables.time is None or tables.groups is None else len(np.unique(tables.groups))
+    if 0 < n_stretches < _FEWEST_STRETCHES:
+        parts.append(f"rows depend on each other for so long that there are {n_stretches} stretches of time to compare")
     if parts:
         said = "; ".join(parts)
-        hint = "Raise max_rows to use more." if n_rows < found.n_samples else "The p-value holds with few rows, too."
+        hint = "Raise max_rows to use more." if n_rows < found.n_samples else "The p-value holds with little, too."
         yield Finding("BF074", f"{said[0].upper()}{said[1:]}.", hint)

@@ -20,7 +20,7 @@ from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import check_same_index, column_named
-from bayesfloor.runtime.text import listed_names
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.arguments import is_file
 from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.column_evidence import profile_columns
@@ -31,7 +31,7 @@ from bayesfloor.tables.joining import join_tables, names_of_text_in_some
 from bayesfloor.tables.labelled_rows import group_numbers, labelled, row_keys, subgroups_by
 from bayesfloor.tables.options import ReadOptions, as_names
 from bayesfloor.tables.preparation import Preparation
-from bayesfloor.tables.profiles import ColumnProfile, words_of
+from bayesfloor.tables.profiles import ColumnProfile, profile_column, words_of
 from bayesfloor.tables.sources import draw_rows
 from bayesfloor.tables.targets import Labels, find_column
 from bayesfloor.tables.unlabelled import find_left_out
@@ -67,8 +67,12 @@ class TwoTables:
         The rows that have a label; empty without a target.
     groups : ndarray of shape (n_rows,) or None
         Rows that belong together.
+    time : ndarray of shape (n_rows,) or None
+        When each row was seen.
     by : Subgroups or None
         Subgroups to look at one by one.
+    given : ndarray of shape (n_rows,)
+        The place of each row as they were given, those of the old table first.
     n_samples : int
         Rows given.
     findings : tuple of Finding
@@ -84,7 +88,9 @@ class TwoTables:
     labels: Labels | None
     labelled_rows: Ints
     groups: Ints | None
+    time: Floats | None
     by: Subgroups | None
+    given: Ints
     n_samples: int
     findings: tuple[Finding, ...]
 
@@ -102,13 +108,16 @@ def two_tables(
     y: Any = None,
     task: str = "auto",
     groups: Any = None,
+    time: Any = None,
     by: Any = None,
     drop: Any = (),
     max_rows: int | None = None,
     seed: int = 0,
 ) -> TwoTables:
     """Read two tables, and make their columns ready together; see `drift` for the parameters."""
-    beside = {"y": y, "groups": groups, "by": by}
+    if groups is not None and time is not None:
+        raise ValueError("give groups or time, not both: names are dealt out to groups, or to stretches of time")
+    beside = {"y": y, "groups": groups, "time": time, "by": by}
     names = {name: _name_of(name, given, old) for name, given in beside.items()}
     pairs = {name: given for name, given in beside.items() if given is not None and names[name] is None}
     tables, drawn = _read_both(old, new, names["y"], seed)
@@ -125,12 +134,13 @@ def two_tables(
     raw = join_tables(tables)
     used = {name: find_column(raw, wanted) for name, wanted in names.items() if wanted is not None}
     by_rows = subgroups_by(raw, used["by"]) if "by" in used else None
-    apart = [used[name] for name in ("y", "groups") if name in used]
+    apart = [used[name] for name in ("y", "groups", "time") if name in used]
     apart += [used["by"]] if "by" in pairs else []  # a column of the tables stays a feature
     labels, labelled_rows = _labels_of(raw, used.get("y"), task)
     n_among = None if raw.n_drawn_from else raw.n_rows
     findings = tuple(find_left_out(raw.left_out, n_among, "Figures of the target"))
     group_codes = _groups_of(raw, used["groups"]) if "groups" in used else None
+    moments = _time_of(raw, used["time"]) if "time" in used else None
     is_new = np.arange(raw.n_rows) >= tables[0].n_rows
     profiles = profile_columns([column for column in raw.columns if column.name not in apart], raw, {})
     left_out = _telling_columns(profiles, raw, is_new)
@@ -159,7 +169,9 @@ def two_tables(
         labels=labels,
         labelled_rows=labelled_rows,
         groups=None if group_codes is None else np.unique(group_codes[order], return_inverse=True)[1],
+        time=None if moments is None else moments[order],
         by=None if by_rows is None else by_rows.take(order),
+        given=order,
         n_samples=raw.n_samples,
         findings=findings,
     )
@@ -267,6 +279,15 @@ def _groups_of(raw: RawTable, name: str) -> Ints:
         texts = np.array([repr(value) for value in values.tolist()])
         column = text_column(name, texts.tolist(), np.where(column.gaps, -1, np.arange(len(values))), frozenset())
     return group_numbers(column, raw.notes)
+
+
+def _time_of(raw: RawTable, name: str) -> Floats:
+    column = profile_column(raw.column(name), raw).column
+    if not isinstance(column, NumberColumn | DateColumn):
+        raise ValueError(f"the column {name!r} holds neither dates nor numbers, so it tells no order")
+    if column.gaps.any():
+        raise ValueError(f"rows of the tables without a value in {name!r}, the time: {counted(int(column.gaps.sum()))}")
+    return column.values
 
 
 def _telling_columns(profiles: Sequence[ColumnProfile], raw: RawTable, is_new: Bools) -> dict[str, str]:
