@@ -543,6 +543,23 @@ def test_a_column_has_no_smaller_p_value_than_the_tables():
         assert all(each.p_value >= found.p_value for each in found.moves)
 
 
+def test_a_divergence_in_many_columns_has_the_finding_of_floors():
+    rng = np.random.default_rng(0)
+    old, new = rng.standard_normal((2, 200, 20))
+    assert "BF008" not in codes_of(drift(old, new, learners=None))  # of nothing, there is nothing too small
+    found = drift(old, new + 0.4, learners=None)
+    (finding,) = [each for each in found.findings if each.code == "BF008"]
+    assert "a divergence is estimated too low" in finding.sentence
+    assert found.interval[1] < known_divergence(20**0.5 * 0.4)
+
+
+def known_divergence(distance):
+    """Henze-Penrose divergence of two normal laws of equal shares, by quadrature."""
+    x = np.linspace(-10, 10, 20_001)
+    f, g = stats.norm.pdf(x, -distance / 2), stats.norm.pdf(x, distance / 2)
+    return 1 - 2 * np.trapezoid(f * g / (f + g), x)
+
+
 def test_subgroups_are_looked_at_one_by_one():
     old, new = people(500, 0), people(500, 1)
     new.loc[new["region"] == "south", "age"] += 25

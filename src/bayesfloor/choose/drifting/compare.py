@@ -21,6 +21,7 @@ from bayesfloor.floor.learned.paired import holm
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_whole
+from bayesfloor.floor.trees.findings import find_high_dimension
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.runtime.arrays import Bools, Ints
@@ -142,7 +143,7 @@ def drift(
         "random_state": seed,
         "progress": progress,
     }
-    _, cross, test = _tested(tables, parts, n_trees, n_jobs, seed)
+    forests, cross, test = _tested(tables, parts, n_trees, n_jobs, seed)
     separability, why_not = _separability(tables, how)
     target = None if tables.labels is None else _target(tables, parts, how)
     test, target = at_one_level(test, separability, target)
@@ -171,6 +172,8 @@ def drift(
         findings=(),
     )
     findings = [*_find(found, tables, why_not), *tables.findings]
+    if told:
+        findings += find_high_dimension(tables.X.shape, forests)
     if tables.groups is None:
         findings += find_order(parts, tables.given, tables.is_new)
     return replace(found, findings=in_order(findings))
