@@ -1,5 +1,6 @@
 """Settings of all tests, and fixtures for the data sets and golden values that live beside the repository."""
 
+import faulthandler
 import os
 import sys
 from collections.abc import Iterator
@@ -37,6 +38,20 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if not whole_suite or config.option.keyword or config.option.collectonly:
         return 0
     return 2 if usable_cores() > 1 else 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End the process where a test goes on for long after its limit.
+
+    The limit comes as an exception in the main thread, which a test may hold back for ever while it waits for others.
+    """
+    limit = float(item.config.getoption("timeout") or item.config.getini("timeout"))
+    faulthandler.dump_traceback_later(1.5 * limit, exit=True)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(autouse=True)

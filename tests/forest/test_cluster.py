@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -384,6 +386,61 @@ def test_a_cluster_without_workers(monkeypatch):
         pytest.raises(ConnectionError, match=r"the Dask scheduler at .* has had no workers for 0\.5 s"),
     ):
         spanning_forests([[0.0], [1.0]], client=client)
+
+
+def forever(*_, **__):
+    threading.Event().wait()
+
+
+def test_data_that_does_not_arrive_travels_with_the_tasks(client, in_small_partitions, monkeypatch):
+    monkeypatch.setattr(cluster, "STALLED_S", 10.0)
+    monkeypatch.setattr(client, "scatter", forever)
+    X = make_points("gaussian", 1000, 3)
+    assert_same_forests(spanning_forests(X, client=client), local(X))
+
+
+@pytest.mark.parametrize("call", ["gather", "call_stack"])
+def test_a_message_that_never_comes_back_is_an_error(client, monkeypatch, call):
+    monkeypatch.setattr(cluster, "STALLED_S", 0.5)
+    monkeypatch.setattr(client, call, forever)
+    if call == "call_stack":  # nothing gets done, and nobody says whether it is being done
+        monkeypatch.setattr(client, "submit", lambda *_, key, **__: distributed.Future(key, client))
+    with pytest.raises(ConnectionError, match="does not get on"):
+        spanning_forests(make_points("gaussian", 50, 3), client=client)
+
+
+def test_a_task_may_take_as_long_as_it_likes(client, monkeypatch):
+    client.run(nap, 0)  # the workers have loaded this file
+    monkeypatch.setattr(cluster, "STALLED_S", 1.0)
+    run = cluster.ClusterRun(
+        cluster.cluster_of(client), task_graph.Graph({}, {"a": task_graph.Job(partial(nap, 4), ())}, ["a"])
+    )
+    assert run.run(None) == {"a": "rested"}
+    assert run.n_repairs == 0
+
+
+def nap(seconds):
+    time.sleep(seconds)
+    return "rested"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
+def test_a_signal_comes_through_while_a_message_does_not(client, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "scatter", forever)
+    usual = signal.signal(signal.SIGUSR1, interrupt)
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learned_floor(*load_iris(return_X_y=True), learners=["gaussian"], client=client)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, usual)
+    assert time.monotonic() - began < 20
 
 
 def test_a_closed_client(client):

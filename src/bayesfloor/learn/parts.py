@@ -135,7 +135,7 @@ class PartPool:
             needs = [f"{array} {number}" for number in group], list(shared)
             jobs[f"work {place}"] = Job(on_worker, needs, worker=slot and slot[0])
         graph = Graph({**data, **shared}, jobs, list(jobs))
-        results = KeptRun(cluster, graph, self._sent).run(lambda done, total: self.pool.check())
+        results = KeptRun(cluster, graph, self._sent).run(None)
         return [results[name] for name in jobs]
 
     def _slot(self, cluster: Cluster, number: int) -> tuple[str, int] | None:

@@ -16,21 +16,26 @@ Dask tells what was lost, but not always: a worker that dies while its data is b
 So the scheduler is also asked what it knows.
 
 A scheduler that does not answer for `PATIENCE_S` is taken for gone; so is a cluster that has no workers for so long.
+Nothing is waited for without end: a message that takes `STALLED_S`, or so long in which no task of ours is run or done,
+leads to one more try in which data travels with the tasks, and then to an error. A task may run as long as it likes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Set
+from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesfloor.runtime.checks import ParameterError, Progress
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy, bytes_of
-from bayesfloor.runtime.threads import GLANCE_S
+from bayesfloor.runtime.threads import GLANCE_S, check_given_up
 
 if TYPE_CHECKING:
     from dask.typing import Key
@@ -50,6 +55,8 @@ UNKNOWN_S = 10.0
 MOST_REPAIRS = 100
 # Attempts to scatter data while workers come and go.
 MOST_TRIES = 5
+# Seconds that a message may take, and that may pass without a task of ours being run or done.
+STALLED_S = 60.0
 # Bytes of data that are handed out at a time: a worker has a message in memory as a whole before it can spill.
 SCATTER_BYTES = 32 * 2**20
 
@@ -78,6 +85,10 @@ def cluster_of(client: Any) -> Cluster | None:
     return None if client is None else Cluster(check_client(client))
 
 
+class StalledError(ConnectionError):
+    """The scheduler is there, and yet nothing gets on."""
+
+
 class Cluster:
     """A scheduler and its workers, as this process sees them."""
 
@@ -103,7 +114,11 @@ class Cluster:
         return [(address, thread) for address, n in sorted(self.workers.items()) for thread in range(n)]
 
     def check(self) -> None:
-        """Ask the scheduler, now and then, whether it is there; raise when it or all workers are gone for too long."""
+        """Ask the scheduler, now and then, whether it is there; raise when it or all workers are gone for too long.
+
+        Also raise where the work has been given up.
+        """
+        check_given_up()
         if self.client.status != "running" or time.monotonic() - self._answered > ASK_EVERY_S:
             self.ask()
 
@@ -138,13 +153,23 @@ class Cluster:
                     return self.client.sync(scheduler.get_task_status, keys=keys)
             return {}  # the connection is closed or just broke: `check` finds out whether it stays so
 
-        return {key for key, state in self.patiently(ask).items() if state is None}
+        return {key for key, state in self.patiently(ask, STALLED_S).items() if state is None}
+
+    def is_running(self, futures: list[Future[Any]]) -> bool:
+        """Tell whether a worker is running one of some tasks at this moment."""
+        with contextlib.suppress(OSError, KeyError):  # a worker that does not answer, a task that got lost
+            return bool(self.patiently(lambda: self.client.call_stack(futures), STALLED_S))
+        return False
 
     def _gone(self, why: str) -> ConnectionError:
         return ConnectionError(f"the Dask scheduler at {self.address} is gone: {why}")
 
-    def patiently(self, call: Callable[[], T]) -> T:
-        """Call something that waits for the cluster, and give it up when the scheduler is gone."""
+    def stalled(self, why: str) -> StalledError:
+        """Return the error of a cluster that does nothing."""
+        return StalledError(f"the Dask cluster at {self.address} does not get on: {why}")
+
+    def patiently(self, call: Callable[[], T], limit_s: float = math.inf) -> T:
+        """Call something that waits for the cluster; give it up after some seconds, or when the scheduler is gone."""
         outcome: list[tuple[T | None, BaseException | None]] = []
 
         def do() -> None:
@@ -155,9 +180,12 @@ class Cluster:
 
         thread = threading.Thread(target=do, name="bayesfloor-cluster", daemon=True)
         thread.start()
+        began = time.monotonic()
         while thread.is_alive():
             thread.join(GLANCE_S)
             self.check()
+            if time.monotonic() - began > limit_s:
+                raise self.stalled(f"a message took more than {limit_s:g} s")
         result, error = outcome[0]
         if error is not None:
             raise error
@@ -183,6 +211,11 @@ class Computed:
         self._future = None
 
 
+def _given(value: T) -> T:
+    """Return what was sent: data that travels with a task."""
+    return value
+
+
 class ClusterRun:
     """One graph on its way through a cluster."""
 
@@ -195,6 +228,9 @@ class ClusterRun:
         self.users = graph.users()
         self.pinned: dict[str, str | None] = {}  # jobs that one worker alone may do, which may be gone before it does
         self.n_repairs = 0
+        self.with_tasks = False  # whether data travels with the tasks, by way of the scheduler
+        self._moved = time.monotonic()  # when a task of ours was last seen to run, or to be done
+        self._n_done = -1
         self._asked = time.monotonic()  # when the scheduler was last asked what it knows
         self._unknown_since: dict[Key, float] = {}
 
@@ -228,7 +264,7 @@ class ClusterRun:
                 }
                 if lost or time.monotonic() - self._asked > ASK_EVERY_S:
                     lost |= self._unnoticed()
-                if lost:
+                if lost := lost or self._stuck(finished):
                     self._repair(lost)
                 elif report is not None:
                     amounts = (job.amount for name, job in self.graph.jobs.items() if name in finished | self.used_up)
@@ -266,6 +302,26 @@ class ClusterRun:
                 workers = [job.worker] if job.worker in self.cluster.workers else None
                 self.pinned[name] = job.worker if workers else None
                 self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place, workers=workers)
+        self._moved = time.monotonic()
+
+    def _stuck(self, finished: Set[str]) -> set[str]:
+        """Return what must be handed out again because nothing gets on; raise where that was done before."""
+        from distributed import Future
+
+        now, n_done = time.monotonic(), len(finished) + len(self.used_up)
+        if n_done != self._n_done:
+            self._moved, self._n_done = now, n_done
+        if now - self._moved <= STALLED_S:
+            return set()
+        self._moved = now
+        jobs = {name for name in self.graph.jobs if name in self.futures and name not in finished}
+        if self.cluster.is_running([self.futures[name] for name in jobs]):
+            return set()
+        if self.with_tasks:
+            raise self.cluster.stalled(f"no worker took up a task for {STALLED_S:g} s, twice")
+        self.with_tasks = True
+        needs = {need for name in jobs for need in self.graph.jobs[name].names() if need in self.graph.data}
+        return jobs | {need for need in needs if not isinstance(self.graph.data[need], Future | Computed)}
 
     def _waits(self, name: str, state: str) -> bool:
         """Tell whether a job waits for a worker that is gone."""
@@ -292,7 +348,9 @@ class ClusterRun:
     def _do(self, job: Job) -> Any:
         """Gather what a job needs and do it in this process."""
         known = self._gather(list(job.names()))
-        return self.cluster.patiently(lambda: job.work(*job.arguments(known)))
+        done = self.cluster.patiently(lambda: job.work(*job.arguments(known)))
+        self._moved = time.monotonic()
+        return done
 
     def _let_go(self, finished: Set[str]) -> None:
         """Drop data and results that all jobs which need them have had; Dask removes them from the workers."""
@@ -321,17 +379,29 @@ class ClusterRun:
     ) -> dict[str, Future[Any]]:
         keyed = {f"bayesfloor-{name}-{suffix}": value for name, value in data.items()}
         client = self.cluster.client
+        if self.with_tasks:
+            return self._send_with_tasks(dict(zip(data, keyed.items(), strict=True)))
         for left in reversed(range(MOST_TRIES)):
             workers = [worker] if worker in self.cluster.workers else None
             scatter = partial(client.scatter, keyed, workers=workers, broadcast=to_all, timeout=PATIENCE_S)
             try:
-                scattered = self.cluster.patiently(scatter)
+                scattered = self.cluster.patiently(scatter, STALLED_S)
                 break
+            except StalledError:
+                self.with_tasks = True
+                return self._scatter_at_once(data, f"{suffix}-again", to_all, worker)
             except (OSError, TimeoutError, KeyError):  # the last where the worker has just gone
                 self.cluster.ask()  # raises when it was not only a worker that went away
                 if left == 0:
                     raise
         return dict(zip(data, (scattered[key] for key in keyed), strict=True))
+
+    def _send_with_tasks(self, keyed: dict[str, tuple[str, Any]]) -> dict[str, Future[Any]]:
+        """Hand out data as what tasks return, which Dask can do again."""
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+            return {name: self.cluster.client.submit(_given, value, key=key) for name, (key, value) in keyed.items()}
 
     def _repair(self, lost: set[str]) -> None:
         """Hand out again what was lost with a worker, and what needs it and is not there yet."""
@@ -370,14 +440,14 @@ class ClusterRun:
         """Return results and data by name."""
         known = {name: self.here.get(name, self.graph.data.get(name)) for name in names if self._is_here(name)}
         futures = {name: self.futures[name] for name in names if name not in known}
-        return known | self.cluster.patiently(lambda: self.cluster.client.gather(futures))
+        return known | self.cluster.patiently(lambda: self.cluster.client.gather(futures), STALLED_S)
 
     def _raise(self, failed: list[str]) -> None:
         """Raise what went wrong first."""
         from distributed import KilledWorker
 
         name = next(name for name in (*self.graph.data, *self.graph.jobs) if name in failed)
-        error = self.cluster.patiently(self.futures[name].exception)
+        error = self.cluster.patiently(self.futures[name].exception, STALLED_S)
         if isinstance(error, KilledWorker):
             raise RuntimeError(
                 f"workers died again and again at the task {name!r}, perhaps for want of memory: {error}"
@@ -389,7 +459,8 @@ class ClusterRun:
         client = self.cluster.client
         if client.status == "running":
             with contextlib.suppress(Exception):  # there is something else to raise
-                self.cluster.patiently(lambda: client.cancel(list(self.futures.values())))
+                # in a context of its own: that the work was given up is why there is something to take back
+                Context().run(self.cluster.patiently, lambda: client.cancel(list(self.futures.values())), STALLED_S)
 
 
 class KeptRun(ClusterRun):
@@ -406,7 +477,7 @@ class KeptRun(ClusterRun):
         gone = {
             name: value
             for name, value in data.items()
-            if name == "shared" or name not in self._sent or self._sent[name].status != "finished"
+            if name == "shared" or name not in self._sent or self._sent[name].status != "finished" or self.with_tasks
         }
         if gone:
             self._sent.update(super()._scatter(gone, suffix, to_all, worker))

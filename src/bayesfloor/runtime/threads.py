@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -27,6 +27,16 @@ GLANCE_S = 0.05
 _UNKNOWN_S = 10.0
 # Share of a task that is called done at the most while it runs.
 _ALMOST = 0.95
+
+
+# The pool that does the work around here, so that whatever waits for something else can see whether it was given up.
+_pool: ContextVar[WorkerPool | None] = ContextVar("pool", default=None)
+
+
+def check_given_up() -> None:
+    """Leave the work where the pool that does it has been stopped."""
+    if (pool := _pool.get()) is not None:
+        pool.check()
 
 
 class WorkerPool:
@@ -156,7 +166,9 @@ def supervise(work: Callable[[WorkerPool], T], n_threads: int, progress: bool | 
     report = reporter(progress)
     with _one_blas_thread(), ThreadPoolExecutor(n_threads + 1, thread_name_prefix="bayesfloor") as executor:
         pool = WorkerPool(n_threads, executor if n_threads > 1 else None)
-        future = executor.submit(copy_context().run, work, pool)
+        context = copy_context()
+        context.run(_pool.set, pool)
+        future = executor.submit(context.run, work, pool)
         try:
             while not wait((future,), timeout=GLANCE_S).done:
                 if report is not None:
