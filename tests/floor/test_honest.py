@@ -7,6 +7,7 @@ import pandas as pd
 import polars
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from bayesfloor import (
@@ -92,6 +93,23 @@ def test_a_leak_is_told_with_the_figures_without_it(is_number):
     (reason,) = [each for each in found.trust.reasons if each.kind == "leak"]
     assert (reason.columns, reason.value) == (("code",), found.reached)
     assert found.to_dict()["trust"]["instead"]["reached"] == alone.reached
+
+
+class SecondColumn(LogisticRegression):
+    """A model of two columns that asks for the second by its place."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X[:, 1:2], y, sample_weight)
+
+    def predict_proba(self, X):
+        return super().predict_proba(X[:, 1:2])
+
+
+def test_a_model_of_the_callers_finds_its_columns_where_they_were():
+    frame = leaking()[["code", "b", "a", "y"]]
+    with pytest.warns(TrustWarning, match="'code' gives the answer away"):
+        found = learned_floor(frame, "y", n_jobs=1, learners=[*LEARNERS, SecondColumn()])
+    assert found.reached < 0.05 < 0.2 < found.honest.reached
 
 
 def test_nothing_is_looked_for_without_checks():

@@ -118,6 +118,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
                 problem,
                 lambda of, progress: self._run(of, seed, progress),
                 checks=self.checks,
+                learners=self.learners,
                 may_split=True,
                 n_jobs=self.n_jobs,
                 seed=seed,

@@ -160,13 +160,13 @@ def _without_changed(distinct: DistinctRows, seed: int, may_group: bool) -> Dist
 def changed_copies_of(problem: Problem, seed: int) -> Ints | None:
     """Return which rows are copies of one observation in which a column or two were changed; None where there are none.
 
-    Columns that are different in all rows, as numbers of rows are, say nothing of copies, however many they are.
+    Columns that are different in all rows, as numbers of rows are, say nothing of copies, unless most columns are.
     """
     rows = np.argsort(problem.keys(seed))[:JUDGED_ROWS]
     some = _hashed(problem.take(rows))
     left = columns_of_copies(some, FEW_COPIES * len(rows) ** 2 / problem.n_samples)
     is_new = np.array([len(np.unique(column)) == len(rows) for column in some.T])
-    if left is None and (is_new.all() or not is_new.any()):
+    if left is None and not 0 < is_new.sum() <= len(is_new) / 2:
         return None
     kept = np.flatnonzero(~is_new) if left is None else left
     hashes = problem.row_hashes(lambda part: _hashed(part)[:, kept].view(np.float64))

@@ -211,6 +211,7 @@ def learned_floor(
         given.problem,
         lambda problem, progress: learned_floor_of(problem, **judged_by, **settings, progress=progress),
         checks=checks,
+        learners=learners,
         may_split=is_int(cv),
         n_jobs=n_jobs,
         seed=random_state,

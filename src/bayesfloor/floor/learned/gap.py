@@ -199,6 +199,7 @@ def floor_gap(
         problem,
         lambda of, progress: floor_of(of, **judged_by, **how, progress=progress),
         checks=checks,
+        learners=learners,
         may_split=is_int(cv),
         n_jobs=n_jobs,
         seed=seed,

@@ -253,6 +253,15 @@ def _training_bytes(used: Problem, n_threads: int) -> float:
     return len(used.X) * min(n_threads, 5) * (12.0 * n_values + 60.0)
 
 
+def named_learners(learners: Any) -> list[tuple[Any, Any]]:
+    """Return the learners that a caller has given, each with its name."""
+    if isinstance(learners, str) or hasattr(learners, "fit"):
+        learners = [learners]
+    if isinstance(learners, Mapping):
+        return list(learners.items())
+    return [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
+
+
 def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Family]]) -> dict[str, Family]:
     """Return families of learners by name.
 
@@ -269,12 +278,7 @@ def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, 
     -------
     dict of str to Family
     """
-    if isinstance(learners, str) or hasattr(learners, "fit"):
-        learners = [learners]
-    if isinstance(learners, Mapping):
-        named = list(learners.items())
-    else:
-        named = [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
+    named = named_learners(learners)
     families: dict[str, Family] = {}
     own: list[str] = []
     for name, learner in named:

@@ -184,6 +184,7 @@ def regression_floor(
         given.problem,
         lambda problem, progress: regression_floor_of(problem, metric=metric, cv=cv, **settings, progress=progress),
         checks=checks,
+        learners=learners,
         may_split=is_int(cv),
         n_jobs=n_jobs,
         seed=random_state,

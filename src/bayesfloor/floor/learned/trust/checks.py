@@ -23,6 +23,7 @@ import numpy as np
 from bayesfloor.data.problem import Problem
 from bayesfloor.exceptions import TrustWarning
 from bayesfloor.floor.learned.dependence import Dependence, find_dependence, find_dependence_of_numbers
+from bayesfloor.floor.learned.learning import named_learners
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
@@ -215,6 +216,7 @@ def checked_floor(
     train: Callable[[Problem, Progress], tuple[L, Any]],
     *,
     checks: bool,
+    learners: Any,
     may_split: bool,
     n_jobs: int | None,
     seed: int,
@@ -230,6 +232,8 @@ def checked_floor(
         From a problem and whom to tell how far it is, to its learned floor and what lets another model be judged.
     checks : bool
         Whether anything is looked for.
+    learners
+        What is trained, as the caller gave it.
     n_jobs, seed, progress
         Of the caller.
 
@@ -241,6 +245,8 @@ def checked_floor(
         alone = Trained(*train(given, progress), given)
         return Checked(alone, alone, is_checked=False)
     stages = Stages(progress)
+    if any(hasattr(each, "fit") for _, each in named_learners(learners)):
+        source = replace(source, keeps_places=True)
     options = check_options(n_jobs=n_jobs, device="cpu", random_state=seed)
     columns = single_columns(source, options)
 

@@ -1,6 +1,7 @@
 """A problem without some of its columns: without those that give the target away, or that tell groups or the time."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,6 +41,8 @@ def without_columns(source: Source, problem: Problem, names: Collection[str]) ->
     kept = [feature for feature in range(problem.X.shape[1]) if feature not in gone]
     if not kept or problem.supervised is not None:
         return None
+    if source.keeps_places:
+        return _blanked(problem, sorted(gone), columns, names)
     X = np.ascontiguousarray(problem.X[:, kept])
     tabular = problem.tabular
     if tabular is not None and tabular.values is problem.X:
@@ -63,6 +66,19 @@ def without_columns(source: Source, problem: Problem, names: Collection[str]) ->
         given_rows=problem.given_rows,
         findings=problem.findings,
     )
+
+
+def _blanked(problem: Problem, gone: list[int], columns: Collection[str], names: Collection[str]) -> Problem:
+    """Make columns constant."""
+    X, tabular = problem.X.copy(), problem.tabular
+    X[:, gone] = 0.0
+    if tabular is not None and tabular.values is problem.X:
+        tabular = replace(tabular, values=X)
+    elif tabular is not None:
+        values = tabular.values.copy()
+        values[:, [_is_left_out(name, columns, names) for name in tabular.names]] = 0.0
+        tabular = replace(tabular, values=values)
+    return replace(problem, X=X, tabular=tabular, column_order=None)
 
 
 def _fewer_codes(

@@ -55,6 +55,8 @@ class Source:
         What to multiply columns of X by and then to add to get the numbers of the file, where X alone tells them.
     is_table : bool
         Whether the rows come from a table that was made ready by itself.
+    keeps_places : bool
+        Whether columns that are left out stay as constants: a model of the caller's may ask for a column by its place.
     """
 
     problem: Problem
@@ -72,6 +74,7 @@ class Source:
     possible_groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     is_table: bool = False
+    keeps_places: bool = False
     _keys: dict[int, Keys] = field(init=False, default_factory=dict, repr=False)
 
     @cached_property
