@@ -26,6 +26,7 @@ def check_of(floor, n_classes, off, *, half=0.03, above=0.02, share=(0, 0.1, 0.2
         mean_deviation=off,
         reached=estimate + above,
         n_samples=500,
+        n_rows=500,
         n_classes=n_classes,
         confidence=0.95,
     )

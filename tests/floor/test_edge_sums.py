@@ -92,7 +92,8 @@ def assert_pairs_are_measured_like_forests_of_two(X, y, n_trees):
         np.testing.assert_allclose(sums, np.array(expected, float), rtol=1e-13, atol=1e-13)
         alone = of_whole(pair, (labels == b).astype(np.int64), 2)
         for name, value in vars(alone).items():
-            np.testing.assert_allclose(getattr(measured, name)[number], value, rtol=1e-12, atol=1e-12, err_msg=name)
+            of_pairs = np.broadcast_to(getattr(measured, name), len(by_class.pair_edge_sums.cross))
+            np.testing.assert_allclose(of_pairs[number], value, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
 @given(

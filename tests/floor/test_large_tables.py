@@ -219,7 +219,7 @@ def test_words_are_classes_by_their_share_of_all_rows(tmp_path):
         labels[np.setdiff1d(np.arange(6000), sampled)[0]] = "?"
         marked = frame.drop("amount").with_columns(label=polars.Series(labels.tolist()))
         folder = folder_of(marked, tmp_path / f"rows {share}")
-        problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1)
+        problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1).problem
         assert problem.stored.n_rows == 6000 - left_out == problem.stored.class_counts.sum()
         assert problem.n_samples == 6000
         assert problem.classes.tolist() == (["no", "yes"] if left_out > 1 else ["None", "no", "yes"])

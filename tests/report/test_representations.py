@@ -53,10 +53,14 @@ def test_columns_are_those_of_a_comparison_of_the_same_features():
     frame = table().drop(columns="word")
     report = difficulty_report(frame, "y", compare={"useful": ["first", "second"]}, n_jobs=1)
     features = {ALL_COLUMNS: frame[["first", "second", "noise"]], "useful": frame[["first", "second"]]}
-    expected = compare_features(features, frame["y"], n_jobs=1)
+    expected = compare_features(features, frame["y"], n_jobs=1, checks=False)
     told = {each.name: each.reached for each in report.comparison.features}
-    # the report standardises columns, which moves no more than rounding
-    assert_allclose([told[each.name] for each in expected.features], [each.reached for each in expected.features])
+    # the report standardises columns, whose rounding may move a prediction or two
+    assert_allclose(
+        [told[each.name] for each in expected.features],
+        [each.reached for each in expected.features],
+        atol=2 / len(frame),
+    )
 
 
 def test_features_from_elsewhere(tmp_path):

@@ -169,15 +169,15 @@ def test_rows_are_counted_among_those_given():
     out = np.setdiff1d(ORDER[:40], wrong)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     for points in (X, frame, frame.assign(d="text")):
-        suspicious = bf.learned_floor(points, missing_in(y, out), learners=["logistic"]).suspicious
+        suspicious = bf.learned_floor(points, missing_in(y, out), learners=["logistic"], checks=False).suspicious
         assert set(wrong) <= set(suspicious.row.tolist())
         assert not set(out) & {*suspicious.row.tolist(), *suspicious.neighbours.ravel().tolist()}
-        floor = bf.regression_floor(points, missing_in(z, out), learners=["linear"])
+        floor = bf.regression_floor(points, missing_in(z, out), learners=["linear"], checks=False)
         assert set(wrong) <= set(floor.suspicious.row.tolist())
         assert np.flatnonzero(np.isnan(floor.predicted)).tolist() == sorted(out)
-    named = bf.regression_floor(frame.assign(y=missing_in(z, out)), "y", learners=["linear"])
+    named = bf.regression_floor(frame.assign(y=missing_in(z, out)), "y", learners=["linear"], checks=False)
     assert np.flatnonzero(np.isnan(named.predicted)).tolist() == sorted(out)
-    report = bf.difficulty_report(X, missing_in(y, out), effort="fast")
+    report = bf.difficulty_report(X, missing_in(y, out), effort="fast", checks=False)
     listed = {each["row"] for each in report.summary["suspects"]["rows"]}
     assert listed
     assert listed <= set(wrong)

@@ -7,7 +7,6 @@ each class held fixed; that takes no longer for a million rows than for a hundre
 """
 
 import numpy as np
-from scipy.stats import random_table
 
 from bayesfloor.forest import ClassForests, Forests
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -64,6 +63,8 @@ def permuted_p_values(forests: Forests, codes: Ints, n_classes: int) -> Floats |
     n_sites = len(sizes)
     if not _are_few(n_sites, len(sites)):
         return None
+    from scipy.stats import random_table  # takes as long to load as the floor of a small table
+
     ends = np.sort(sites[forests.edges], axis=1)
     joined, n_edges = np.unique(ends[:, 0] * n_sites + ends[:, 1], return_counts=True)
     graph = (joined // n_sites, joined % n_sites, n_edges, sizes)
