@@ -321,3 +321,26 @@ def test_weights_of_the_stack_are_not_negative_and_the_best():
     np.testing.assert_allclose(weights, expected, atol=0.02)
     assert weights[2] == 0.0
     assert offset == pytest.approx(y.mean() - weights @ predicted.mean(axis=1))
+
+
+def test_landmarks_whose_products_are_singular_in_floating_point():
+    rng = np.random.default_rng(3)
+    cells = np.c_[rng.integers(0, 2, 1500), rng.integers(0, 9, 1500)].astype(float)  # 18 different rows
+    means = rng.normal(size=(2, 9))[cells[:, 0].astype(int), cells[:, 1].astype(int)]
+    X, _ = standardised(cells, cells)
+    train = Train.of_numbers(X, means - means.mean())
+    for width in (0.1, 0.5, 2.0):  # at the last one, rounding makes the system indefinite
+        fit = Landmarks(train, 0, 400).fit(width)
+        error = np.mean((fit.predict(X)[:, 0] - train.targets()[:, 0]) ** 2)
+        assert error < 1.5 * fit.fit.score + 1e-6, width
+
+
+def test_systems_that_rounding_makes_indefinite_are_damped():
+    basis = np.random.default_rng(0).normal(size=(50, 7))
+    system = basis @ basis.T
+    system[0, 0] -= 1e-11
+    moments = system @ np.ones((50, 1))
+    assert np.linalg.eigvalsh(system)[0] < 0
+    assert np.abs(system @ ridge._solved(system.copy(), moments) - moments).max() < 1e-6 * np.abs(moments).max()
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        ridge._solved(np.diag([1.0, -np.inf]), np.ones((2, 1)))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
 from bayesfloor.learn.later import of_rows
@@ -445,10 +446,16 @@ class Landmarks:
 
 
 def _solved(system: Floats, moments: Floats) -> Floats:
-    """Solve a positive definite system, whose upper triangle is read and overwritten."""
-    factor = linalg.cho_factor(system, overwrite_a=True, check_finite=False)
-    solution: Floats = linalg.cho_solve(factor, moments, check_finite=False)
-    return solution
+    """Solve a positive definite system, whose upper triangle is read; rounding errors may call for some damping."""
+    damped, damping = system, float(np.finfo(np.float64).eps * np.trace(system))
+    while True:
+        factor, failed = dpotrf(damped, clean=0)
+        if not failed:
+            return np.asarray(dpotrs(factor, moments)[0])
+        if not np.isfinite(damping):
+            raise linalg.LinAlgError("the products of features are not finite")
+        damped = system + damping * np.eye(len(system))
+        damping *= 10.0
 
 
 def _n_choosing(m: int) -> int:
