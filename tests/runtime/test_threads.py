@@ -1,6 +1,7 @@
 """Pieces of work that share a pool of threads go on side by side, and fail together."""
 
 import threading
+import time
 
 import pytest
 
@@ -40,6 +41,32 @@ def test_an_error_in_one_work_stops_the_others():
         while True:
             pool.check()
             pool.run(lambda: None, [(), ()])
+
+    with pytest.raises(ValueError, match="the first work fails"):
+        supervise(lambda pool: pool.map_in_parallel(lambda own: own(pool), [(fails,), (goes_on,)]), 2, False)
+
+
+def test_what_stopped_the_others_is_told_and_not_that_they_were_stopped():
+    begun, left = threading.Event(), threading.Event()
+
+    def fail():
+        assert begun.wait(30.0)
+        raise ValueError("the first work fails")
+
+    def fails(pool):
+        try:
+            pool.run(fail, [(), ()])
+        finally:  # the other work has ended before this one does
+            assert left.wait(30.0)
+            time.sleep(0.2)
+
+    def goes_on(pool):
+        begun.set()
+        try:
+            while True:
+                pool.check()
+        finally:
+            left.set()
 
     with pytest.raises(ValueError, match="the first work fails"):
         supervise(lambda pool: pool.map_in_parallel(lambda own: own(pool), [(fails,), (goes_on,)]), 2, False)

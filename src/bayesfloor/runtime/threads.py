@@ -48,6 +48,8 @@ class WorkerPool:
         self._lock = threading.Lock()
         #: Not 0 once the work has been given up: long kernels look at it.
         self.stopped = np.zeros(1, np.uint8)
+        #: The first error, which made the others leave their work.
+        self.cause: BaseException | None = None
         self.done = 0
         self.total = 1
         self._running: dict[object, tuple[float, int]] = {}  # when each task that runs began, and how much work it is
@@ -151,11 +153,12 @@ class WorkerPool:
             for future in done:  # one that failed, before those that still run are waited for
                 future.result()
             return [future.result() for future in futures]
-        except BaseException:
+        except BaseException as error:
+            self.cause = self.cause or error
             self.stop()
             for future in futures:
                 future.cancel()
-            raise
+            raise self.cause from self.cause.__cause__
 
 
 def supervise(work: Callable[[WorkerPool], T], n_threads: int, progress: bool | Progress) -> T:
