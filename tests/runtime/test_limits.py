@@ -27,7 +27,7 @@ def machine(tmp_path, monkeypatch):
         for name, text in files.items():
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{text}\n")
+            path.write_text(f"{text}\n", encoding="utf-8")
 
     return write
 
@@ -113,6 +113,7 @@ def test_cores_of_a_plain_machine(machine):
             },
             8,
         ),
+        ({"proc/self/cgroup": "0::/Zoë.scope", "cgroup/Zoë.scope/cpu.max": "300000 100000"}, 3),
     ],
 )
 def test_cores_of_a_group(machine, files, cores):

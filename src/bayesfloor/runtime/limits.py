@@ -7,6 +7,7 @@ without a limit, or a system without groups, leaves the machine's own figures.
 import contextlib
 import math
 import os
+import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import cache
@@ -157,7 +158,7 @@ def _reclaimable_bytes(folder: str) -> int:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding=sys.getfilesystemencoding(), errors=sys.getfilesystemencodeerrors()) as file:
             return file.read().strip()
     except OSError:
         return ""
