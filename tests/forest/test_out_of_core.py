@@ -13,7 +13,7 @@ import polars
 import pytest
 from numpy.testing import assert_array_equal
 
-from bayesfloor import class_forests, spanning_forests
+from bayesfloor import bayes_error, class_forests, spanning_forests
 from bayesfloor.forest import plan
 from bayesfloor.forest.partitions import chunks, dispatch
 from bayesfloor.runtime import cluster, limits
@@ -194,7 +194,6 @@ def test_files_that_cannot_be_read(tmp_path):
     for name, message in (
         ("X.npy", "cannot be read as .npy"),
         ("X.parquet", "cannot be read as Parquet"),
-        ("X.csv", "only .npy and .parquet files are read row by row"),
     ):
         (tmp_path / name).write_bytes(b"nonsense, and more of it")
         with pytest.raises(ValueError, match=message):
@@ -202,6 +201,40 @@ def test_files_that_cannot_be_read(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match=r"cannot be read as \.npy: .*Python objects"):
         spanning_forests(tmp_path / "objects.npy")
+
+
+@pytest.mark.parametrize("name", ["pts.parquet", "pts[1].parquet", "PTS.PARQUET", "pts*.pq", "pts[1].npy", "PTS.NPY"])
+def test_a_file_of_points_whatever_it_is_called(tmp_path, name):
+    X = make_points("gaussian", 60, 3) * [1, 10, 100]  # a table would be standardised
+    y = np.repeat(["a", "b"], 30)
+    path = (as_parquet if name.lower().endswith(("parquet", "pq")) else named_array)(tmp_path / name, X)
+    assert_same_forests(spanning_forests(path), local(X))
+    assert_same_forests(spanning_forests(str(path)), local(X))
+    counts = class_forests(X, y).pair_cross_counts
+    np.testing.assert_array_equal(class_forests(str(path), y).pair_cross_counts, counts)
+    assert bayes_error(str(path), y).estimate == bayes_error(path, y).estimate == bayes_error(X, y).estimate
+
+
+def named_array(path, X):
+    with path.open("wb") as file:
+        np.save(file, X)
+    return path
+
+
+def test_a_path_of_another_file_is_that_of_a_table(tmp_path):
+    path = tmp_path / "pts.csv"
+    polars.DataFrame({"a": np.arange(30.0), "b": ["x", "y"] * 15}).write_csv(path)
+    assert_same_forests(spanning_forests(path), spanning_forests(str(path)))
+
+
+def test_a_small_file_of_points_that_unpacks_to_much(tmp_path, monkeypatch):
+    path = tmp_path / "X.parquet"
+    polars.DataFrame({"a": np.zeros(200_000), "b": np.zeros(200_000)}).write_parquet(path, row_group_size=10**6)
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr(limits, "available_memory", lambda: 3_000_000)
+    for given in (path, str(path)):
+        with pytest.raises(MemoryError, match=r"Reading .*X\.parquet would take about 3\.1 MiB"):
+            spanning_forests(given)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

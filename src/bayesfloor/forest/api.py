@@ -63,7 +63,7 @@ def spanning_forests(
     Parameters
     ----------
     X : array-like, Table, path or Dask collection of shape (n_samples, n_features)
-        Points. Distances are computed in float64. A path (`os.PathLike`) to a .npy or a Parquet file, and a
+        Points. Distances are computed in float64. The path of a .npy or a Parquet file, and a
         `numpy.memmap`, may be larger than memory: they are read some rows at a time, and sorted into blocks in the
         folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
     n_trees : int, default=3

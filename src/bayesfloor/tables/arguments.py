@@ -8,6 +8,7 @@ of rows drawn at random (`at_hand`). Functions of X and y call `check_problem`.
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,11 @@ def is_file(X: Any) -> bool:
     return isinstance(X, str | os.PathLike)
 
 
+def is_point_file(X: Any) -> bool:
+    """Tell whether X is the path of a file whose rows are points as they are, which can be read row by row."""
+    return isinstance(X, str | os.PathLike) and Path(X).suffix.lower() in (".npy", ".parquet", ".pq")
+
+
 def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
     """Return the columns of a file where X is its path, and anything else unchanged."""
     if not is_file(X):
@@ -289,7 +295,7 @@ def table_of(
     Parameters
     ----------
     X : array-like, data frame, Table, path, or columns of a file
-        What the caller passes as X. A path is that of a table where it is text, or y names a column.
+        What the caller passes as X. A path is that of a table unless `is_point_file`, and wherever y names a column.
     y : array-like, str or None
         The labels, or the name of their column; None where there are none.
     task : {"auto", "classification", "regression"}
@@ -313,7 +319,7 @@ def table_of(
     """
     check_prepare(prepare)
     is_labelled = y is not None or isinstance(X, RawTable)
-    if isinstance(X, str) or isinstance(y, str):  # any other path is that of points, which the engine reads row by row
+    if isinstance(y, str) or not is_point_file(X):
         X = columns_of_file(X, y, prepare)
     in_file = isinstance(X, RawTable)
     given = {"y": y, "groups": groups, "time": time}

@@ -102,7 +102,7 @@ class ParquetSource(Source):
         if not sum(groups):
             return
         with told_as(f"{name} cannot be read as Parquet: ", polars.exceptions.PolarsError, ValueError, OSError):
-            with _mapped(file) as data:
+            with mapped(file) as data:
                 _, _, n_text_bytes, n_other_bytes = unpacked_sizes(data)
             n_bytes = (COPIES_OF_TEXT * n_text_bytes + n_other_bytes) / sum(groups)
             n_rows = max(self.chunk_rows, _READ_VALUES // max(len(kept), 1, int(n_bytes / 8)))
@@ -154,10 +154,18 @@ class ParquetSource(Source):
 
 
 @contextmanager
-def _mapped(file: Path) -> Iterator[Any]:
+def mapped(file: Path) -> Iterator[Any]:
     """Map a file into memory, so that its headers are read without the rest."""
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         yield data
+
+
+def bytes_of_group(file: Path) -> int:
+    """Return about how many bytes the largest group of rows of a Parquet file takes in memory."""
+    with mapped(file) as data:
+        n_rows, n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(data)
+    share = max(rows_of_groups(file), default=0) / max(n_rows, 1)
+    return int(share * max(COPIES_OF_TEXT * n_text_bytes + n_other_bytes, 8 * n_rows * n_columns))
 
 
 def _spans(groups: Sequence[int], n_rows: int) -> Iterator[tuple[int, int]]:

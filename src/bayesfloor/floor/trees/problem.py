@@ -1,7 +1,6 @@
 """What all functions of this room share: points and labels wherever they are, options, and the equations in order."""
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,7 +23,7 @@ from bayesfloor.forest.partitions.files import StoredRows, open_rows
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import is_collection
-from bayesfloor.tables.arguments import check_problem
+from bayesfloor.tables.arguments import check_problem, is_point_file
 
 Progress = bool | Callable[[int, int], None]
 
@@ -122,7 +121,7 @@ class RemotePoints:
 
 def is_remote(X: Any) -> bool:
     """Tell whether X is a path, a Dask collection, or a memory map that does not fit in memory."""
-    return is_collection(X) or isinstance(X, os.PathLike) or in_memory(X, None, 1) is None
+    return is_collection(X) or is_point_file(X) or in_memory(X, None, 1) is None
 
 
 @dataclass(frozen=True)

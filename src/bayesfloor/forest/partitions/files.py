@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +10,10 @@ import numpy as np
 
 from bayesfloor.data.points import check_points, read_points
 from bayesfloor.forest.order.arrays import F64
+from bayesfloor.runtime.limits import check_memory
+from bayesfloor.tables.arguments import is_point_file
+from bayesfloor.tables.binary_tables import told_as
+from bayesfloor.tables.parquet_sources import bytes_of_group
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class RowsInParquetFile:
         """Return rows first..last as a polars frame; only the parts of the file that hold them are unpacked."""
         import polars
 
-        return polars.scan_parquet(self.path).slice(first, last - first).collect()
+        return _scan(Path(self.path)).slice(first, last - first).collect()
 
 
 #: Rows that are read when they are needed. Any process that sees the file can read them.
@@ -72,13 +75,13 @@ def open_rows(X: Any) -> StoredRows | None:
     Parameters
     ----------
     X : object
-        A path (`os.PathLike`) to a .npy or a Parquet file, or a `numpy.memmap` of two dimensions.
+        A path to a .npy or a Parquet file, or a `numpy.memmap` of two dimensions.
 
     Returns
     -------
     StoredRows or None
     """
-    if isinstance(X, os.PathLike):
+    if is_point_file(X):
         return _open_path(Path(X))
     if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf":
         return _rows_of_map(X)
@@ -86,13 +89,13 @@ def open_rows(X: Any) -> StoredRows | None:
 
 
 def _open_path(path: Path) -> StoredRows:
-    is_parquet = path.suffix in (".parquet", ".pq")
-    inside = path.rglob("*") if is_parquet and path.is_dir() else ()
+    is_parquet = path.suffix.lower() != ".npy"
+    inside = [*path.rglob("*")] if is_parquet and path.is_dir() else []
     for file in (path, *inside):
         # a pipe is read but once, and waits for whoever writes to it
         if file.exists() and not file.is_file() and not (is_parquet and file.is_dir()):
             raise ValueError(f"{file} is not a plain file")
-    if path.suffix == ".npy":
+    if not is_parquet:
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
@@ -101,17 +104,28 @@ def _open_path(path: Path) -> StoredRows:
             check_points(array)  # says what is wrong with it
             raise ValueError(f"{path} holds {array.dtype} in shape {array.shape}, not rows of numbers")
         return _rows_of_map(array)
-    if is_parquet:
-        import polars
+    import polars
 
-        try:
-            lazy = polars.scan_parquet(path)
-            names = list(lazy.collect_schema())
-            n_rows = int(lazy.select(polars.len()).collect().item())
-        except polars.exceptions.PolarsError as error:
-            raise ValueError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200]}") from error
-        return RowsInParquetFile(str(path.absolute()), (n_rows, len(names)), names)
-    raise ValueError(f"{path}: only .npy and .parquet files are read row by row; bayesfloor.read_table reads others")
+    with told_as(f"{path} cannot be read as Parquet: ", polars.exceptions.PolarsError, ValueError):
+        lazy = _scan(path)
+        kinds = lazy.collect_schema()
+        n_rows = int(lazy.select(polars.len()).collect().item())
+        n_bytes = max((bytes_of_group(file) for file in inside or [path] if is_point_file(file)), default=0)
+    for name, kind in kinds.items():
+        if not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
+            raise ValueError(
+                f"could not convert to float: column {name!r} of {path} ({kind}). Only numbers are points; "
+                "bayesfloor.read_table makes numbers of other columns"
+            )
+    check_memory(n_bytes, f"Reading {path}")
+    return RowsInParquetFile(str(path.absolute()), (n_rows, len(kinds)), list(kinds))
+
+
+def _scan(path: Path) -> Any:
+    """Return the rows of a Parquet file, whatever is in its name, or of a folder of these."""
+    import polars
+
+    return polars.scan_parquet(path, glob=path.is_dir())
 
 
 def _rows_of_map(array: np.memmap[Any, Any]) -> StoredRows:
