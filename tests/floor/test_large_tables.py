@@ -236,3 +236,20 @@ def test_a_cluster_gives_the_same_answer(tmp_path, client, monkeypatch):
     here, there = learned_floor(folder, "label"), learned_floor(folder, "label", client=client)
     assert here.interval == there.interval
     assert here.weights == there.weights
+
+
+def test_a_lazy_frame_of_fewer_rows_than_were_expected(monkeypatch):
+    """A lazy frame does not tell how many rows it has before they are drawn."""
+    monkeypatch.setattr(large_tables, "SAMPLE_ROWS", 2500)
+    frame, _ = frame_of(4000)
+    given = problem_on_disk(frame.drop("amount").lazy(), "label", task="classification", seed=0, n_jobs=1)
+    assert given is not None
+    assert given.problem.stored.n_rows == 4000
+    assert len(given.sample.X) == 1000
+
+
+def test_folds_are_checked_before_rows_are_read(tmp_path):
+    for floor in (learned_floor, regression_floor):
+        for cv in (1, 0, -2):
+            with pytest.raises(ValueError, match="'cv' parameter must be"):
+                floor(tmp_path / "missing.csv", "label", cv=cv)

@@ -20,7 +20,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.learn.storing import Batch, store_rows
-from bayesfloor.runtime.checks import is_int
+from bayesfloor.runtime.checks import check_int, is_int
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import problem_and_table
@@ -86,6 +86,8 @@ def problem_of_any_size(
     -------
     Given
     """
+    if is_int(choices["cv"]):
+        check_int("cv", choices["cv"], 2)
     is_plain = prepare == "auto" if isinstance(prepare, str) else False
     if is_plain and all(value is None for value in beside.values()) and _are_usual(choices):
         stored = problem_on_disk(X, y, task=task, seed=seed, n_jobs=n_jobs, progress=progress)
@@ -138,8 +140,10 @@ def problem_on_disk(
     if n_expected is not None:
         n_sample = min(n_sample, int(MOST_SAMPLED * n_expected))
     sampled = sample_of(source, n_sample, seed, target=y)
-    if sampled.n_rows < MANY_ROWS or len(sampled.rows) > 2 * MOST_SAMPLED * sampled.n_rows:
+    if sampled.n_rows < MANY_ROWS:
         return None
+    if len(sampled.rows) > 2 * MOST_SAMPLED * sampled.n_rows:  # there are fewer rows than were expected
+        sampled = sampled.fewer(int(MOST_SAMPLED * sampled.n_rows))
     raw = replace(sampled.raw, lines=sampled.rows, files=(), file_codes=None)
     sample, table = problem_and_table(raw, y, task=task)
     assert table is not None
