@@ -1,5 +1,8 @@
 """Columns of a data frame whose names are no text, or are shared, and rows that a column leaves out."""
 
+import datetime
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 import bayesfloor as bf
 from bayesfloor.runtime.frames import column_named, column_texts
 from bayesfloor.tables.arguments import check_problem, subgroups_of, table_of
-from bayesfloor.tables.columns import UnknownColumnError
+from bayesfloor.tables.columns import OtherColumn, UnknownColumnError
+from bayesfloor.tables.frames import raw_of_frame
 
 FEW = {"learners": ["gaussian"], "n_jobs": 1}
 N = 84
@@ -158,3 +162,64 @@ def test_a_column_of_times_without_a_value():
     frame = frame_of(PLAIN).assign(when=pd.NaT)
     with pytest.raises(ValueError, match=r"neither dates nor numbers|no values at all"):
         bf.learned_floor(frame, "y", time="when", **FEW)
+
+
+def object_columns():
+    """Give columns of objects as drivers of databases and stores of embeddings have them, with what they hold."""
+    days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=2 * i) for i in range(N)]
+    numbers = np.random.default_rng(0).normal(size=(N, 3)).round(3)
+    seconds = [86_400.0 * (day - datetime.date(1970, 1, 1)).days for day in days]
+    noon = [datetime.datetime(day.year, day.month, day.day, 12, tzinfo=datetime.UTC) for day in days]
+    return {
+        "decimals": ([Decimal(str(value)) for value in numbers[:, 0]], numbers[:, :1]),
+        "days": (days, np.c_[seconds]),
+        "moments": ([pd.Timestamp(day) for day in days], np.c_[seconds]),
+        "moments with a zone": (noon, np.c_[seconds] + 43_200.0),
+        "periods": (list(pd.PeriodIndex(days, freq="D")), np.c_[seconds]),
+        "lists": ([list(row) for row in numbers], numbers),
+        "tuples": ([tuple(row) for row in numbers], numbers),
+        "arrays": (list(numbers), numbers),
+    }
+
+
+@pytest.mark.parametrize("kind", object_columns())
+def test_objects_are_read_as_what_they_hold(kind):
+    values, expected = object_columns()[kind]
+    values[4] = None
+    expected = expected.copy()
+    expected[4] = np.nan
+    column = pd.Series(values, dtype="period[D]" if kind == "periods" else object)
+    frame = pd.DataFrame({"a": np.arange(N), "e": column, "e[1]": 0.0})
+    found = raw_of_frame(frame).columns
+    np.testing.assert_allclose(np.c_[tuple(each.values for each in found[1:-1])], expected)
+    assert len({each.name for each in found}) == len(found)
+    model = bf.StackedClassifier(**FEW, effort="fast").fit(frame, np.arange(N) // 42)
+    np.testing.assert_array_equal(model.predict(frame.iloc[::-1])[::-1], model.predict(frame))
+
+
+@pytest.mark.parametrize("type_name", ["List(Float64)", "Array(Float64, 3)"])
+def test_lists_of_numbers_of_polars_are_columns(type_name):
+    numbers = np.random.default_rng(0).normal(size=(N, 3))
+    column = pl.Series("e", numbers.tolist(), dtype=pl.List(pl.Float64))
+    frame = pl.DataFrame([column if "List" in type_name else column.cast(pl.Array(pl.Float64, 3))])
+    np.testing.assert_array_equal(np.c_[tuple(each.values for each in raw_of_frame(frame).columns)], numbers)
+    arrow = raw_of_frame(frame.to_arrow()).columns
+    np.testing.assert_array_equal(np.c_[tuple(each.values for each in arrow)], numbers)
+
+
+@pytest.mark.parametrize(
+    "value", [{"a": 1}, [1.0, "x"], [], np.zeros((2, 2)), [[1.0], [2.0, 3.0]], np.array(["x"]), {1, 2}]
+)
+def test_other_objects_are_named_and_left_out(value):
+    frame = pd.DataFrame({"a": np.arange(N) % 5, "e": pd.Series([value] * N, dtype=object)})
+    column = raw_of_frame(frame).columns[1]
+    assert isinstance(column, OtherColumn)
+    assert type(value).__name__ in column.type_name
+    table = bf.read_table(frame.assign(y=np.arange(N) % 2), target="y")
+    assert table.column_names == ("a",)
+    assert any("'e'" in note for note in (*table.notes, *table.cautions))
+
+
+def test_lists_of_several_lengths_are_left_out():
+    frame = pd.DataFrame({"e": [[1.0] * (1 + row % 2) for row in range(N)]})
+    assert isinstance(raw_of_frame(frame).columns[0], OtherColumn)

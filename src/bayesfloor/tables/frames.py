@@ -1,13 +1,16 @@
 """Data frames -> columns, and where a function takes X and y: whether X is a frame that must be made ready first."""
 
 import math
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.points import MISSING_TYPES
 from bayesfloor.runtime.frames import as_narwhals, column_texts, data_frame, with_text_names, without_arrow
-from bayesfloor.runtime.text import listed
+from bayesfloor.runtime.text import listed, unique_names
 from bayesfloor.tables.binary_tables import text_codes
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, text_column
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS, is_rounded
@@ -54,7 +57,11 @@ def raw_of_frame(data: Any, target: Any = None) -> RawTable:
     if isinstance(target, int) and -len(names) <= target < len(names):
         target = names[target]
     empty = frozenset({""})
-    columns = [_column(frame[name], narwhals, empty if name == target else MISSING_TEXTS) for name in names]
+    columns: list[Column] = []
+    for name in names:
+        column = _column(frame[name], narwhals, empty if name == target else MISSING_TEXTS)
+        columns += [column] if not isinstance(column, list) else _named_apart(column, names)
+    check_n_columns(len(columns), "the data frame")
     return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, row_word="row")
 
 
@@ -68,7 +75,8 @@ def raw_of_array(points: Any, name: str) -> RawTable:
     return RawTable(name, columns, len(points), np.arange(len(points)), row_word="row")
 
 
-def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:
+def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column | list[NumberColumn]:
+    """Return what a column holds; of lists, a column for each place in them."""
     name, kind = str(series.name), series.dtype
     if kind == narwhals.Boolean:
         values = [math.nan if _is_gap(value) else float(value) for value in series.to_list()]
@@ -77,12 +85,8 @@ def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:
         return _numbers(name, series, kind, narwhals)
     if kind.is_temporal():
         return _dates(name, series, kind, narwhals)
-    if kind in (narwhals.String, narwhals.Categorical, narwhals.Enum, narwhals.Object, narwhals.Unknown):
-        coded = _coded(series)
-        return (
-            _texts(name, series.to_list(), str(kind), missing) if coded is None else text_column(name, *coded, missing)
-        )
-    return OtherColumn(name, str(kind))
+    coded = _coded(series) if kind in (narwhals.String, narwhals.Categorical, narwhals.Enum) else None
+    return _objects(name, series.to_list(), str(kind), missing) if coded is None else text_column(name, *coded, missing)
 
 
 def _numbers(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
@@ -119,7 +123,7 @@ def _coded(series: Any) -> tuple[list[str], Any] | None:
     """Return the different texts of a column, and each row's position among them; None where not all are text."""
     native = series.to_native()
     if type(native).__module__.startswith("polars"):
-        return text_codes(native) if str(series.dtype) not in ("Object", "Unknown") else None
+        return text_codes(native)
     if not hasattr(native, "factorize"):
         return None
     codes, distinct = native.factorize()  # -1 for what is missing
@@ -127,13 +131,23 @@ def _coded(series: Any) -> tuple[list[str], Any] | None:
     return (found, codes.astype(np.int64)) if all(type(text) is str for text in found) else None
 
 
-def _texts(name: str, values: list[Any], type_name: str, missing: frozenset[str]) -> Column:
-    """Read a column of objects: text, or numbers and truth values among it."""
+def _objects(name: str, values: list[Any], type_name: str, missing: frozenset[str]) -> Column | list[NumberColumn]:
+    """Read a column of objects: text, numbers, truth values, dates, or lists of numbers of one length."""
     plain = [None if _is_gap(value) else value for value in values]
+    if any(type(value).__name__ == "Period" for value in plain):  # of pandas
+        plain = [getattr(value, "start_time", value) for value in plain]
     known = [value for value in plain if value is not None]
     if known and all(isinstance(value, bool | np.bool_) for value in known):
         return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]), is_truth=True)
-    if known and all(isinstance(value, int | float | np.number) for value in known):
+    if known and all(isinstance(value, date) for value in known):
+        moments = np.array([math.nan if value is None else _seconds(value) for value in plain])
+        return DateColumn(name, moments, "moments" if any(isinstance(value, datetime) for value in known) else "dates")
+    if known and all(isinstance(value, list | tuple | np.ndarray) for value in known):
+        widths = set(map(_width, known))
+        if len(widths) == 1 and (width := widths.pop()):
+            rows = [np.full(width, np.nan) if value is None else value for value in plain]
+            return [NumberColumn(f"{name}[{j}]", column) for j, column in enumerate(np.array(rows, np.float64).T)]
+    if known and all(isinstance(value, int | float | np.number | Decimal) for value in known):
         rounded = sum(isinstance(value, int) and is_rounded(value) for value in known)
         return NumberColumn(name, np.array([math.nan if v is None else _as_float(v) for v in plain]), rounded)
     odd = {type(value).__name__ for value in known if not isinstance(value, str | int | float | np.generic)}
@@ -142,6 +156,25 @@ def _texts(name: str, values: list[Any], type_name: str, missing: frozenset[str]
     code_of: dict[str, int] = {}
     codes = [-1 if value is None else code_of.setdefault(str(value), len(code_of)) for value in plain]
     return text_column(name, list(code_of), np.array(codes, dtype=np.int64), missing)
+
+
+def _width(values: Any) -> int:
+    """Return how many numbers a list or an array holds, 0 where it holds anything else."""
+    if isinstance(values, np.ndarray):
+        return len(values) if values.ndim == 1 and values.dtype.kind in "biuf" else 0
+    return len(values) if all(isinstance(value, int | float | np.number) for value in values) else 0
+
+
+def _named_apart(columns: list[NumberColumn], names: list[str]) -> list[NumberColumn]:
+    """Return columns that are called otherwise than some others."""
+    apart = unique_names([*names, *(column.name for column in columns)])[len(names) :]
+    return [replace(column, name=name) for column, name in zip(columns, apart, strict=True)]
+
+
+def _seconds(day: date) -> float:
+    """Return the seconds since 1970 of a day or a moment, which is one of UTC where it has no time zone."""
+    moment = day if isinstance(day, datetime) else datetime(day.year, day.month, day.day)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _as_float(value: Any) -> float:
