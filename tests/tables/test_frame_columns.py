@@ -8,9 +8,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import bayesfloor as bf
+from bayesfloor.runtime import limits
 from bayesfloor.runtime.frames import column_named, column_texts
 from bayesfloor.tables.arguments import check_problem, subgroups_of, table_of
 from bayesfloor.tables.columns import OtherColumn, UnknownColumnError
@@ -223,3 +225,57 @@ def test_other_objects_are_named_and_left_out(value):
 def test_lists_of_several_lengths_are_left_out():
     frame = pd.DataFrame({"e": [[1.0] * (1 + row % 2) for row in range(N)]})
     assert isinstance(raw_of_frame(frame).columns[0], OtherColumn)
+
+
+def some_estimators():
+    return {
+        "stack": bf.StackedClassifier(**FEW, effort="fast"),
+        "landmarks": bf.LandmarkClassifier(),
+        "hierarchy": bf.HierarchicalClassifier(LogisticRegression()),
+        "estimator": bf.BayesErrorEstimator(),
+        "selector": bf.FloorSelector(),
+    }
+
+
+@pytest.mark.parametrize("which", some_estimators())
+@pytest.mark.parametrize("names", [["a", "a", "b"], [0, "a", ("b", 1)], [2, 0, 1]])
+def test_estimators_know_columns_by_the_same_names(which, names):
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    X = rng.normal(size=(N, 3)) + 2.0 * y[:, np.newaxis] * [1.0, 0.0, 0.0]
+    frame = pd.DataFrame(X).set_axis(pd.Index(names, tupleize_cols=False), axis=1)
+    model = some_estimators()[which].fit(frame, y)
+    assert list(model.feature_names_in_) == column_texts(frame)
+    if not hasattr(model, "predict"):
+        return
+    plain = some_estimators()[which].fit(X, y)
+    np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
+    if "a" not in names:
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            model.predict(frame[[0, 1, 2]])
+
+
+@pytest.mark.parametrize("with_text", [False, True])
+def test_groups_and_weights_that_are_columns_are_no_features(with_text):
+    rng = np.random.default_rng(0)
+    y = np.arange(N) % 2
+    frame = pd.DataFrame(rng.normal(size=(N, 3)) + y[:, np.newaxis], columns=list("abc"))
+    frame = frame.assign(y=y, who=np.arange(N) // 3, weight=1.0 + y)
+    if with_text:
+        frame["who"] = "p" + frame["who"].astype(str)
+    for model in (
+        bf.StackedClassifier(**FEW, effort="fast").fit(frame, "y", groups="who", sample_weight="weight"),
+        bf.learned_floor(frame, "y", groups="who", sample_weight="weight", return_model=True, **FEW)[1],
+    ):
+        assert model.n_features_in_ == 3
+        assert list(model.feature_names_in_) == list("abc")
+        assert len(model.predict(frame[list("abc")])) == N
+
+
+def test_sparse_rows_to_predict_are_made_dense_where_there_is_room(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    model = bf.StackedClassifier(**FEW, effort="fast").fit(X, np.arange(N) % 2)
+    np.testing.assert_array_equal(model.predict(sparse.csr_array(X)), model.predict(X))
+    monkeypatch.setattr(limits, "available_memory", lambda: 100)
+    with pytest.raises(MemoryError, match=r"Sparse X of shape \(84, 3\) as a dense array would take"):
+        model.predict(sparse.csr_array(X))

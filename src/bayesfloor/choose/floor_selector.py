@@ -39,7 +39,7 @@ from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import like_input, with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import WorkerPool, supervise
@@ -271,7 +271,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             n_trees=self.n_trees, confidence=self.confidence, n_jobs=1, random_state=self.random_state
         )
         floors = self._floors(X, y, groups, options)
-        validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+        validate_data(self, with_text_names(X), skip_check_array=True)  # only n_features_in_, feature_names_in_
         columns_of = check_feature_groups(self.feature_groups, self.n_features_in_, floors.sample.feature_names)
         steps = self._search(floors, columns_of)
         selected = next(step.in_use for step in reversed(steps) if step.selected)

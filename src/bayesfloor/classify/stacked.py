@@ -8,6 +8,7 @@ more, on all rows::
               └─ stack_model ──> model_, learners_   its members, trained on all rows ── predict ──> new rows
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -23,6 +24,7 @@ from bayesfloor.classify.prediction_intervals import interval_ends
 from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers, rows_of_numbers
 from bayesfloor.classify.training import F64, check_rows
 from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import dense_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.efforts import EFFORTS
@@ -125,8 +127,8 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
                 progress=self.progress,
             )
             checked.warn()
-            return self._keep_run(X, y, table, seed, checked)
-        self._keep_columns(X, y, table)
+            return self._keep_run(X, (y, groups, sample_weight), table, seed, checked)
+        self._keep_columns(X, (y, groups, sample_weight), table)
         self.floor_ = self.held_out_ = self.held_out_rows_ = None
         self.model_ = supervise(lambda pool: fit_plain_model(problem, seed, pool), 1, False)
         self._keep_classes(problem)
@@ -150,10 +152,10 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             return found
         return self._floor_of(problem, effort=effort, max_rows=self.max_rows if n_rows == most else n_rows, **asked)
 
-    def _keep_run(self, X: Any, y: Any, table: Table | None, seed: int, checked: Checked[Any]) -> Self:
+    def _keep_run(self, X: Any, beside: Sequence[Any], table: Table | None, seed: int, checked: Checked[Any]) -> Self:
         """Keep what was learned, and train the members on all rows."""
         held_out = checked.given.held_out
-        self._keep_columns(X, y, table)
+        self._keep_columns(X, beside, table)
         self.floor_ = checked.floor
         self._keep_figures(checked)
         self.model_ = supervise(
@@ -166,12 +168,13 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         self._keep_classes(held_out.used)
         return self
 
-    def _keep_columns(self, X: Any, y: Any, table: Table | None) -> None:
-        """Note how many columns there are and how they are called, without the one that y names."""
+    def _keep_columns(self, X: Any, beside: Sequence[Any], table: Table | None) -> None:
+        """Note how many columns there are and how they are called, without those that y, groups or weights name."""
         if table is None or not table.origin.is_drawn:
             X = collected(X)
-        if is_eager_frame(X) and (target := column_named(X, y)) is not None:
-            X = as_narwhals(with_text_names(X)).drop(target).to_native()
+        if is_eager_frame(X):
+            named = {column_named(X, each) for each in beside} - {None}
+            X = as_narwhals(with_text_names(X)).drop(list(named)).to_native()
         if table is not None and (isinstance(X, Table) or not is_eager_frame(X)):
             self.n_features_in_ = table.X.shape[1]
         else:
@@ -198,7 +201,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             points, codes = self._points_of(rows)
             return supervise(lambda pool: self.model_.predict(points, codes, pool), n_threads, False)
 
-        chunks: Any = None
+        X, chunks = with_text_names(X), None
         if isinstance(self.preparation_, Preparation):
             chunks = chunks_like(X, self.preparation_)
         if chunks is None:
@@ -222,7 +225,7 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{X.source} has {X.X.shape[1]} features, and the model {self.model_.n_columns}")
             return X.X, None if X.tabular is None else X.tabular.values
         points = check_rows(self, X, accept_sparse=True)
-        return points.toarray() if issparse(points) else points, None
+        return dense_points(points) if issparse(points) else points, None
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters, but not the client: a connection to a cluster is shared."""

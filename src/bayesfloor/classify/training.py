@@ -21,7 +21,7 @@ from bayesfloor.data.numbers import check_finite_numbers
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.runtime.checks import ParameterError, warn_caller
-from bayesfloor.runtime.frames import check_same_index, column_named
+from bayesfloor.runtime.frames import check_same_index, column_named, with_text_names
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.arguments import at_hand
 from bayesfloor.tables.chunked import columns_as_frame
@@ -195,7 +195,7 @@ def check_regression(
 def _check_fit(estimator: Any, X: Any, y: Any, accept_sparse: bool, squares: bool) -> tuple[Any, Any]:
     """Check points, note their features in the estimator, and make a column of labels one-dimensional."""
     points = _check_points(X, 2, accept_sparse, squares)
-    validate_data(estimator, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+    validate_data(estimator, with_text_names(X), skip_check_array=True)  # only n_features_in_, feature_names_in_
     return points, column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
 
 
@@ -271,7 +271,7 @@ def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: b
     With `reset`, the classifier notes their features instead.
     """
     points = _check_points(X, 1, accept_sparse, squares=reset)
-    validate_data(classifier, X, reset=reset, skip_check_array=True)
+    validate_data(classifier, with_text_names(X), reset=reset, skip_check_array=True)
     return points
 
 

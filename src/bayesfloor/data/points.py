@@ -131,7 +131,7 @@ def _as_array(X: Any) -> NDArray[Any]:
     """Return X, which is no data frame, as an array of the type that it holds."""
     sparse = sys.modules.get("scipy.sparse")  # where it is not loaded, X cannot be sparse
     if sparse is not None and sparse.issparse(X):
-        return _densify(X)
+        return dense_points(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         kind = np.float64 if X.dtype.kind in "biuf" else object
         return np.where(np.ma.getmaskarray(X), np.nan, X.data.astype(kind))
@@ -141,7 +141,8 @@ def _as_array(X: Any) -> NDArray[Any]:
     return array
 
 
-def _densify(X: Any) -> NDArray[Any]:
+def dense_points(X: Any) -> NDArray[Any]:
+    """Return a sparse X as a dense array, where there is room for it."""
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported")
     n_bytes = 8 * math.prod(X.shape)

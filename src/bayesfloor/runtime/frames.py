@@ -130,15 +130,17 @@ def with_text_names(data: Any, *, only_copies: bool = False) -> Any:
 
     Parameters
     ----------
-    data : data frame
-        It is not changed.
+    data : object
+        It is not changed, and comes back as it is where it is no data frame of pandas.
     only_copies : bool, default=False
         Rename columns only where two of them share a name.
 
     Returns
     -------
-    data frame
+    object
     """
+    if not (hasattr(type(data), "columns") and hasattr(data, "set_axis")):
+        return data
     names = list(data.columns)
     is_plain = only_copies or all(isinstance(name, str) for name in names)
     if len(set(names)) == len(names) and is_plain:
@@ -152,9 +154,7 @@ def as_narwhals(data: Any) -> Any:
         return None
     import narwhals
 
-    if hasattr(data, "set_axis"):
-        data = with_text_names(data, only_copies=True)
-    frame = narwhals.from_native(data, eager_only=True, pass_through=True)
+    frame = narwhals.from_native(with_text_names(data, only_copies=True), eager_only=True, pass_through=True)
     return frame if isinstance(frame, narwhals.DataFrame) else None
 
 

@@ -220,7 +220,9 @@ def learned_floor(
     found.warn()
     if not return_model:
         return found.floor
-    return found.floor, estimator_of_run(X, y, given.table, found, **settings, progress=progress, checks=checks)
+    return found.floor, estimator_of_run(
+        X, (y, groups, sample_weight), given.table, found, **settings, progress=progress, checks=checks
+    )
 
 
 def learned_floor_of(

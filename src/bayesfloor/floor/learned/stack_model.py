@@ -7,6 +7,7 @@ look for nearest rows, which takes longer than all else, must be worth more wher
 others are trained once more, on all rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -166,13 +167,15 @@ def fit_stack_model(
     return _model_of(laters, chosen, used, learned.centre, learned.scale)
 
 
-def estimator_of_run(X: Any, y: Any, table: Table | None, checked: Any, **settings: Any) -> Any:
+def estimator_of_run(X: Any, beside: Sequence[Any], table: Table | None, checked: Any, **settings: Any) -> Any:
     """Return the stack of a run of `learned_floor` or `regression_floor` as an estimator, trained on all rows.
 
     Parameters
     ----------
-    X, y : object
+    X : object
         What the run was given.
+    beside : sequence of object
+        The target, groups and weights that it was given: names of columns that are no features, or values.
     table : Table or None
         What became of it.
     checked : Checked
@@ -187,7 +190,7 @@ def estimator_of_run(X: Any, y: Any, table: Table | None, checked: Any, **settin
     name = "StackedClassifier" if checked.given.problem.task == "classification" else "StackedRegressor"
     # the estimators stand on this room: they are looked up by their public names when one is asked for
     estimator = getattr(import_module("bayesfloor"), name)(**settings)
-    return estimator._keep_run(X, y, table, settings["random_state"], checked)
+    return estimator._keep_run(X, beside, table, settings["random_state"], checked)
 
 
 def check_may_return(problem: Problem) -> None:

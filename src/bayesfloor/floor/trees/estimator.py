@@ -17,7 +17,7 @@ from bayesfloor.floor.trees.problem import Options, Progress, check_options, che
 from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.forest.growing.classes import join_classes
 from bayesfloor.forest.growing.forests import check_new_points
-from bayesfloor.runtime.frames import check_same_index, like_input, names_of
+from bayesfloor.runtime.frames import check_same_index, like_input, names_of, with_text_names
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
 
@@ -131,7 +131,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         options = self._options(self.random_state)
         problem = check_problem_anywhere(X, y, self.client, groups, options.random_state, needs_all=True)
         seen = problem.X if is_remote(X) else X
-        validate_data(self, seen, skip_check_array=True)  # only n_features_in_, feature_names_in_
+        validate_data(self, with_text_names(seen), skip_check_array=True)  # only n_features_in_, feature_names_in_
         self._estimate(problem, options, ())
         self.__dict__.pop("_stream", None)
         return self
@@ -171,7 +171,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         if before is None:
             options = self._options(self.random_state)
             batch = first_batch(X, y, classes)
-            validate_data(self, X, skip_check_array=True)
+            validate_data(self, with_text_names(X), skip_check_array=True)
             stream = Stream(*batch, build_forests(batch[0], options), options.random_state, asked)
         else:
             if any(now is not then and now != then for now, then in zip(asked, before.asked, strict=True)):
@@ -180,7 +180,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
                     "use fit, or a new estimator."
                 )
             options = self._options(before.seed)
-            validate_data(self, X, skip_check_array=True, reset=False)
+            validate_data(self, with_text_names(X), skip_check_array=True, reset=False)
             stream = advance(before, X, y, classes, options)
         if stream.forests:
             self._estimate(stream.problem, options, stream.forests)

@@ -60,8 +60,6 @@ class RowsInParquetFile:
 
     def read(self, first: int, last: int) -> Any:
         """Return rows first..last as a polars frame; only the parts of the file that hold them are unpacked."""
-        import polars
-
         return _scan(Path(self.path)).slice(first, last - first).collect()
 
 

@@ -193,7 +193,9 @@ def regression_floor(
     found.warn()
     if not return_model:
         return found.floor
-    return found.floor, estimator_of_run(X, y, given.table, found, **settings, progress=progress, checks=checks)
+    return found.floor, estimator_of_run(
+        X, (y, groups, sample_weight), given.table, found, **settings, progress=progress, checks=checks
+    )
 
 
 def regression_floor_of(
