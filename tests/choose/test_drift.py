@@ -706,3 +706,12 @@ def test_dates_a_minute_apart_are_told_apart_in_conditions():
 
     found = drift(calls(300, 0.1), calls(300, 0.7), learners=None)
     assert any(kind.rows.startswith("at > 2024-05-01 10:39:") for kind in found.kinds)
+
+
+def test_new_data_without_its_target_is_compared_by_its_columns():
+    old, new = people(60, 0), people(50, 1)
+    expected = drift(old, new, drop="member", learners=None)
+    with pytest.warns(UserWarning, match="new has no column 'member': labels are not compared"):
+        found = drift(old, new.drop(columns="member"), y="member", learners=None)
+    assert found.target is None
+    assert found.p_value == expected.p_value

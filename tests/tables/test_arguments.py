@@ -8,9 +8,13 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import (
+    LandmarkClassifier,
+    StackedClassifier,
     bayes_error,
+    class_affinity,
     class_forests,
     difficulty_report,
+    drift,
     floor_gap,
     learned_floor,
     read_table,
@@ -263,3 +267,53 @@ def test_a_report_on_a_file(tmp_path):
     assert summary["title"] == "rows.csv"
     assert summary["command"] == f"difficulty_report({str(file)!r}, 'y', fast=True)"
     assert summary["answer"] == difficulty_report(read_table(file, target="y"), fast=True).summary["answer"]
+
+
+def test_arrays_on_disk_are_taken_at_every_door(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    points = rng.normal(size=(90, 3)) + y[:, np.newaxis]
+    amounts = points.sum(axis=1) + rng.normal(size=90)
+    path = tmp_path / "points.NPY"
+    with path.open("wb") as file:
+        np.save(file, points)
+    few = {"learners": ["gaussian"], "n_jobs": 1}
+    for given in (path, str(path)):
+        assert learned_floor(given, y, **few).interval == learned_floor(points, y, **few).interval
+        numbers = {"learners": ["linear"], "n_jobs": 1}
+        assert (
+            regression_floor(given, amounts, **numbers).interval
+            == regression_floor(points, amounts, **numbers).interval
+        )
+        assert drift(given, points, learners=None).p_value == 1.0
+        np.testing.assert_array_equal(class_affinity(given, y)[0], class_affinity(points, y)[0])
+        for model in (StackedClassifier(effort="fast", **few), LandmarkClassifier()):
+            fitted = model.fit(given, y)
+            np.testing.assert_array_equal(fitted.predict_proba(given), fitted.predict_proba(points))
+
+
+def test_dates_written_as_text_beside_an_array_are_read_as_in_a_frame():
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2021-01-03") + np.arange(80)
+    written = [f"{day:%d.%m.%Y}" for day in days.astype(object)]
+    y = np.arange(80) % 2
+    points = rng.normal(size=(80, 2))
+    seconds = (days - np.datetime64("1970-01-01")).astype(float) * 86_400.0
+    for time in (written, np.array(written), np.array(written, object), pd.Series(written)):
+        np.testing.assert_array_equal(check_problem(points, y, time=time).time, seconds)
+    with pytest.raises(ValueError, match="time must hold numbers or dates"):
+        check_problem(points, y, time=["soon", *written[1:]])
+
+
+def test_arrays_of_another_shape_are_told_what_to_do():
+    y = np.arange(80) % 2
+    with pytest.raises(ValueError, match=r"Flatten each sample: X\.reshape\(80, -1\)"):
+        learned_floor(np.ones((80, 3, 2)), y)
+    with pytest.raises(ValueError, match=r"Of one-hot rows, pass y\.argmax\(axis=1\)\."):
+        learned_floor(np.ones((80, 3)), np.eye(2)[y])
+
+
+def test_text_where_numbers_are_needed_names_what_takes_it():
+    frame = pd.DataFrame({"a": np.arange(40.0), "t": ["x", "y"] * 20})
+    with pytest.raises(ValueError, match=r"such as 'x', not numbers\. Classes need task='classification' .*learned_fl"):
+        regression_floor(frame, "t")

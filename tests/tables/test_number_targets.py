@@ -71,7 +71,7 @@ def test_a_task_that_is_asked_for(write):
     stars = write(column_of([0.5, 1.0, 1.5] * 10))
     assert any("--task classification" in note for note in read_table(stars, target="y").notes)
     assert read_table(stars, target="y", task="classification").classes.tolist() == ["0.5", "1.0", "1.5"]
-    with pytest.raises(ValueError, match=r"'y' holds values such as 'a', not numbers; leave out .*--task regression"):
+    with pytest.raises(ValueError, match=r"'y' holds values such as 'a', not numbers\. Classes need .*--task class"):
         read_table(write(column_of(["a", "b"] * 9)), target="y", task="regression")
     with pytest.raises(ValueError, match="'task' parameter must be one of 'auto', 'classification', 'regression'"):
         read_table(quality, task="numbers")

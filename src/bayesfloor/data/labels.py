@@ -62,7 +62,8 @@ def target_array(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
         raise ValueError("requires y to be passed, but the target y is None")
     values = as_array(y)
     if values.ndim != 1:
-        raise ValueError(f"{name} should be a 1d array, got an array of shape {values.shape} instead.")
+        advice = f" Of one-hot rows, pass {name}.argmax(axis=1)." if values.ndim == 2 and values.shape[1] > 1 else ""
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {values.shape} instead.{advice}")
     if len(values) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(values)]}")
     return values

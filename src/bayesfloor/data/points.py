@@ -167,7 +167,10 @@ def _not_two_dimensional(array: NDArray[Any]) -> ValueError:
 
 def _check_shape(shape: tuple[int, ...], min_rows: int) -> None:
     if len(shape) > 2:
-        raise ValueError(f"Found array with dim {len(shape)}, while dim <= 2 is required.")
+        raise ValueError(
+            f"Found array with dim {len(shape)}, while dim <= 2 is required. Flatten each sample: "
+            f"X.reshape({shape[0]}, -1)"
+        )
     for size, minimum, what in zip(shape, (min_rows, 1), ("sample", "feature"), strict=True):
         if size < minimum:
             raise ValueError(

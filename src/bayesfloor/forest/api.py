@@ -208,7 +208,7 @@ def class_forests(
     >>> forests.pair_cross_counts[0].tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    X, y = prepared_points(X, y)
+    X, y = prepared_points(X, y, by_rows=True)
     X = resident(X, device) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     seed, n_threads = check_random_state_seed(random_state), check_n_jobs(n_jobs)

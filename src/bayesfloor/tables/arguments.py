@@ -34,11 +34,12 @@ from bayesfloor.runtime.frames import (
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.formats import read_raw
-from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.frames import frame_of_raw, is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, check_prepare
 from bayesfloor.tables.prepare import make_table, transformed_table
 from bayesfloor.tables.sources import draw_rows
+from bayesfloor.tables.spellings import read_dates
 from bayesfloor.tables.targets import Labels, find_column, number_labels
 from bayesfloor.tables.unlabelled import find_left_out, find_unlabelled, without_label
 
@@ -202,6 +203,13 @@ def is_point_file(X: Any) -> bool:
     return isinstance(X, str | os.PathLike) and Path(X).suffix.lower() in (".npy", ".parquet", ".pq")
 
 
+def array_of_file(X: Any) -> Any:
+    """Return the array of a .npy file, mapped into memory, where X is its path, and anything else unchanged."""
+    if not is_point_file(X) or Path(X).suffix.lower() != ".npy":
+        return X
+    return np.load(X, mmap_mode="r", allow_pickle=False)
+
+
 def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
     """Return the columns of a file where X is its path, and anything else unchanged."""
     if not is_file(X):
@@ -242,6 +250,7 @@ def at_hand(
         Where values beside rows that were drawn are not as many as all rows, and where series have another index.
     """
     beside = {name: value.compute() if is_collection(value) else value for name, value in beside.items()}
+    X, beside = array_of_file(X), {name: _moments(each) if name == "time" else each for name, each in beside.items()}
     strays = "refuse" if isinstance(prepare, str) and prepare == "strict" else "text"
     if (found := draw_rows(X, seed, target=target if isinstance(target, str) else None, strays=strays)) is None:
         check_same_index({"X": X, **beside})
@@ -256,6 +265,16 @@ def at_hand(
             own = value.iloc[found.rows] if hasattr(value, "iloc") else np.asarray(value)[found.rows]
             beside[name] = own
     return found.raw, beside
+
+
+def _moments(time: Any) -> Any:
+    """Return dates that are written as text as a column of them is read; anything else unchanged."""
+    texts = as_array(time)
+    if not texts.ndim or not all(isinstance(each, str) for each in texts.tolist()):
+        return time
+    distinct, codes = np.unique(texts, return_inverse=True)
+    seconds = read_dates(distinct.tolist())[0]
+    return time if np.isnan(seconds).any() else seconds[codes]
 
 
 def _places_in(raw: RawTable, table: Table) -> NDArray[np.intp]:
@@ -428,7 +447,7 @@ def _unused(name: str, raw: RawTable) -> str:
     return name
 
 
-def prepared_points(X: Any, y: Any, **beside: Any) -> tuple[Any, Any]:
+def prepared_points(X: Any, y: Any, *, by_rows: bool = False, **beside: Any) -> tuple[Any, Any]:
     """Return points and labels, of a table, a data frame or a file that is made ready, and anything else unchanged.
 
     Parameters
@@ -437,6 +456,8 @@ def prepared_points(X: Any, y: Any, **beside: Any) -> tuple[Any, Any]:
         What the caller passes as X.
     y : array-like, str or None
         The labels, the name of their column, or None with a Table.
+    by_rows : bool, default=False
+        Whether the path of a file of points is returned as it is: its rows are read later, some at a time.
     **beside
         What else is passed for each row, whose index is looked at.
 
@@ -446,5 +467,8 @@ def prepared_points(X: Any, y: Any, **beside: Any) -> tuple[Any, Any]:
         Still unchecked.
     """
     check_same_index({"X": X, "y": y, **beside})
+    if is_point_file(X) and not by_rows:
+        X = array_of_file(X)
+        X = frame_of_raw(columns_of_file(X, None, "auto")) if is_file(X) else X
     table = None if y is None else table_of(X, y)
     return points_and_labels(X, y) if table is None else (table.X, table.y)

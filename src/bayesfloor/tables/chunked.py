@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.frames import as_narwhals
-from bayesfloor.tables.arguments import is_file
+from bayesfloor.tables.arguments import array_of_file, is_file
 from bayesfloor.tables.columns import OtherColumn, RawTable
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import frame_of_raw
@@ -30,6 +30,7 @@ def chunks_like(X: Any, preparation: Preparation) -> Iterator[RawTable] | None:
     iterator of RawTable, or None
         None where X is in memory.
     """
+    X = array_of_file(X)
     text, decimals = text_columns(preparation), decimal_signs(preparation)
     if (source := source_of(X)) is not None:
         return source.chunks(text=text, decimals=decimals)
@@ -52,6 +53,7 @@ def numbers_in_chunks(X: Any, names: Sequence[str] | None) -> Iterator[Any]:
     ------
     data frame, array, or X
     """
+    X = array_of_file(X)
     source = source_of(X)
     if source is not None:
         for part in source.parts():

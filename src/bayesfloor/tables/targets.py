@@ -246,8 +246,8 @@ def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str
         text = as_text(column)
         example = f" such as {quoted(text.categories[0])}" if isinstance(text, TextColumn) and text.categories else ""
         raise ValueError(
-            f"{table.source}: the target {target!r} holds values{example}, not numbers; leave out task='regression' "
-            "(--task regression), or name another column with target= (--target)"
+            f"{table.source}: the target {target!r} holds values{example}, not numbers. Classes need "
+            "task='classification' (--task classification), or learned_floor; or name another column"
         )
     if task != "auto":
         return task

@@ -68,7 +68,7 @@ def drift(
         made, from both together.
     y : str, or pair of array-likes, default=None
         The target: the name of its column in both tables, or its values in each. It is no feature: whether labels given
-        the columns moved is asked by itself.
+        the columns moved is asked by itself, unless one of the tables, as new data may, has no such column.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the target holds classes or numbers; "auto" decides by its values.
     groups : str, or pair of array-likes, default=None

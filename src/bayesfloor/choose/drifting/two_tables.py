@@ -18,10 +18,11 @@ from bayesfloor.data.prepared_table import Table, TabularView
 from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import check_same_index, column_named
 from bayesfloor.runtime.text import counted, listed_names
-from bayesfloor.tables.arguments import is_file
+from bayesfloor.tables.arguments import array_of_file, is_file
 from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.column_evidence import profile_columns
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, RawTable, TextColumn, text_column
@@ -128,6 +129,10 @@ def two_tables(
         unused = names[name] = _unused(name, tables)
         for raw, rows, values in zip(tables, drawn, given, strict=True):
             raw.columns.append(_column_of(unused, values, raw, rows, name))
+    without = [raw.source for raw in tables if names["y"] not in raw.names]
+    if len(without) == 1 and names["y"] is not None:  # as new data is, as long as nobody knows its labels
+        warn_caller(f"{without[0]} has no column {names['y']!r}: labels are not compared", UserWarning)
+        dropped, names["y"] = (*dropped, names["y"]), None
     _check_columns(tables[0], tables[1], dropped)
     for raw in tables:
         raw.columns = [column for column in raw.columns if column.name not in dropped]
@@ -211,6 +216,7 @@ def _raw(given: Any, name: str, how: dict[str, Any], seed: int) -> tuple[RawTabl
     """Return the columns of a file, a data frame or an array, and the rows of it that were drawn; None for all."""
     if isinstance(given, Table):
         raise TypeError(f"{name} is a Table, which was made ready by itself; give the file or the data frame instead")
+    given = array_of_file(given)
     if (drawn := draw_rows(given, seed, **how)) is not None:
         if drawn.is_sampled or drawn.frame is None:
             return drawn.raw, drawn.rows
