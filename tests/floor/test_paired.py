@@ -4,10 +4,21 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import binomtest
 
+from bayesfloor.floor.learned.certainty import sampling_of
 from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
-from bayesfloor.floor.learned.paired import compare, difference_interval, holm, paired_p_value, sign_flip_p_value
+from bayesfloor.floor.learned.metrics import check_metrics
+from bayesfloor.floor.learned.paired import (
+    compare,
+    compare_values,
+    difference_interval,
+    holm,
+    paired_p_value,
+    sign_flip_p_value,
+)
+from bayesfloor.floor.learned.regression.summary import level_of
 
 
 def plain(n):
@@ -172,3 +183,21 @@ def test_holm():
     assert holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
     assert len(holm([])) == 0
+
+
+def test_five_clusters_have_students_interval_with_four_degrees_of_freedom():
+    rng = np.random.default_rng(0)
+    clusters = np.repeat([0, 2, 3, 5, 9], 40)  # those of some of the rows
+    values = 1.0 + 0.1 * rng.normal(size=10)[clusters]
+    means = np.array([values[clusters == each].mean() for each in np.unique(clusters)])
+    low, high = stats.t.interval(0.95, 4, means.mean(), means.std(ddof=1) / 5**0.5)
+    reach = 0.5 * (high - low)
+    np.testing.assert_allclose(stats.norm.ppf(0.975) * level_of(values, clusters, 0.95).error, reach)
+    found = compare_values(values, np.zeros(200), clusters, 0.95)
+    np.testing.assert_allclose(found.interval, (low, high))
+    codes = np.arange(200) % 2
+    metric = check_metrics("log_loss", None, None, np.array([0, 1]), np.bincount(codes))[0]
+    rows = PlainRows(codes, np.bincount(codes))
+    proba = np.full((1, 200, 2), 0.5)
+    found = sampling_of(values, proba, rows, metric, clusters, 0.95, values.mean(), np.inf, 0.0)
+    np.testing.assert_allclose(stats.norm.ppf(0.975) * found.variance**0.5, reach)

@@ -44,6 +44,23 @@ def standard_error_of(clusters: Ints | None) -> Callable[[Floats], float]:
     return standard_error
 
 
+def squared_parts(values: Floats, clusters: Ints | None) -> Floats:
+    """Return squared deviations from the mean: of rows, or of the sums of clusters."""
+    away = values - values.mean()
+    if clusters is not None:
+        away = np.bincount(np.unique(clusters, return_inverse=True)[1], away).astype(np.float64)
+    return away**2
+
+
+def freedom_of(parts: Floats) -> float:
+    """Return the degrees of freedom of the variance of a mean, of whose independent parts `squared_parts` are given.
+
+    Where a few of them make it up, it is a guess: twice its square by its own variance, and less than there are parts.
+    """
+    freedom = 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
+    return min(max(freedom, FEWEST_DEGREES), max(len(parts) - 1.0, 1.0))
+
+
 class Sampling(NamedTuple):
     """How surely a mean loss is known.
 
@@ -97,14 +114,14 @@ def sampling_of(
             return Sampling(_proportion_variance(mean, n), n, n)
         return Sampling(rows.variance(is_wrong), None, rows.n_equivalent(is_wrong))
     n_rows = len(lost)
-    parts = (lost - mean) ** 2 if clusters is None else np.bincount(clusters, lost - mean) ** 2
+    parts = squared_parts(lost, clusters)
+    n_parts = len(parts)
+    total = float(parts.sum()) * (1.0 if clusters is None else n_parts / max(n_parts - 1, 1))
     # One more row that loses as much as without features, so that the variance is not 0 where nothing was lost.
-    variance = float(parts.sum() + (metric.of_one_row * (baseline - mean)) ** 2) / n_rows**2 + between
-    n_independent = None if clusters is None else n_rows * float(lost.var() * n_rows / max(parts.sum(), 1e-300))
-    # Where a few rows make up the variance, it is a guess: with as many degrees of freedom as its own variance says.
-    freedom = 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
+    variance = (total + float(metric.of_one_row * (baseline - mean)) ** 2) / n_rows**2 + between
+    n_independent = None if clusters is None else n_rows * float(lost.var() * n_rows / max(total, 1e-300))
     tail = 0.5 + 0.5 * confidence
-    variance *= float(stdtrit(max(freedom, FEWEST_DEGREES), tail) / ndtri(tail)) ** 2
+    variance *= float(stdtrit(freedom_of(parts), tail) / ndtri(tail)) ** 2
     n_equivalent = _n_equivalent(mean, variance, top, n_rows)
     return Sampling(variance, n_independent and min(max(n_independent, 1.0), n_rows), n_equivalent)
 

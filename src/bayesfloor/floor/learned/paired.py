@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, gammaln, ndtri, stdtr, stdtrit
 
-from bayesfloor.floor.learned.certainty import FEWEST_DEGREES
+from bayesfloor.floor.learned.certainty import freedom_of, squared_parts
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
@@ -99,14 +99,14 @@ def compare_values(first: Floats, second: Floats, clusters: Ints | None, confide
     """
     value = first - second
     mean, n = float(value.mean()), len(value)
-    parts = (value - mean) ** 2 if clusters is None else np.bincount(clusters, value - mean) ** 2
+    parts = squared_parts(value, clusters)
     total, n_parts = float(parts.sum()), len(parts)
     difference = float(first.mean()), float(second.mean()), mean
     counts = int(np.count_nonzero(value > 0.0)), int(np.count_nonzero(value < 0.0))
     if total == 0.0:
         return Difference(*difference, (mean, mean), 1.0 if mean == 0.0 else 0.0, *counts)
     error = (total * n_parts / max(n_parts - 1, 1)) ** 0.5 / n
-    freedom = min(max(2.0 * total**2 / float((parts**2).sum()), FEWEST_DEGREES), max(n_parts - 1.0, 1.0))
+    freedom = freedom_of(parts)
     reach = float(stdtrit(freedom, 0.5 + 0.5 * confidence)) * error
     p_value = 2.0 * float(stdtr(freedom, -abs(mean) / error))
     return Difference(*difference, (mean - reach, mean + reach), p_value, *counts)

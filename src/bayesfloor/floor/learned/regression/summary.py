@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
+from bayesfloor.floor.learned.certainty import freedom_of, squared_parts, standard_error_of
 from bayesfloor.floor.learned.learning_curve import (
     DECADES_MISFIT,
     MISFIT,
@@ -215,7 +215,7 @@ def summarise_numbers(
         steady_fall=lead.steady_fall,
         alike=alike,
         n_pairs=n_pairs,
-        freedom=_freedom(losses[0], clusters),
+        freedom=freedom_of(squared_parts(losses[0], clusters)),
     )
 
 
@@ -242,26 +242,12 @@ def _z(draws: Floats) -> float:
     return float(draws[0] / max(float(draws[1:].std()), 1e-300))
 
 
-def _parts(values: Floats, clusters: Ints | None) -> Floats:
-    away = values - values.mean()
-    if clusters is not None:
-        away = np.bincount(clusters, away).astype(np.float64)
-    return away**2
-
-
-def _freedom(values: Floats, clusters: Ints | None) -> float:
-    """Return the degrees of freedom of the variance of a mean: twice its square by its own variance."""
-    parts = _parts(values, clusters)
-    return 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
-
-
 def level_of(values: Floats, clusters: Ints | None, confidence: float) -> Level:
     """Return a mean, and how surely it is known."""
-    parts, n = _parts(values, clusters), len(values)
+    parts, n = squared_parts(values, clusters), len(values)
     tail = 0.5 + 0.5 * confidence
-    student = float(stdtrit(max(_freedom(values, clusters), FEWEST_DEGREES), tail) / ndtri(tail))
-    n_clusters = n if clusters is None else len(np.unique(clusters))
-    error = student * float(parts.sum() * n_clusters / max(n_clusters - 1, 1)) ** 0.5 / n
+    student = float(stdtrit(freedom_of(parts), tail) / ndtri(tail))
+    error = student * float(parts.sum() * len(parts) / max(len(parts) - 1, 1)) ** 0.5 / n
     error = max(error, 1e-12)
     return Level(float(values.mean()), error, float(np.clip(values.var() / error**2, 1.0, n)))
 
