@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
 from tests.floor.plans import target_of
 
 from bayesfloor.data.folds import grouped_folds, time_blocks
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import clustered_error, effective_rows
 from bayesfloor.floor.learned.cross_fitting import CrossFit
@@ -19,7 +20,7 @@ from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
 from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_posterior
 from bayesfloor.floor.learned.ranking import _rank, auc_interval
-from bayesfloor.floor.learned.row_plan import choose_rows
+from bayesfloor.floor.learned.row_plan import choose_rows, plan_rows
 from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.floor.learned.stack_errors import residual_test
 from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
@@ -436,3 +437,21 @@ def test_coverage_with_random_intercepts(n_groups):
         reached.append(floor.reached - truth)
     assert np.mean(covered) >= 0.93
     assert -0.005 < np.mean(reached) < 0.015  # a little above the floor, as a model of 800 rows is
+
+
+@pytest.mark.parametrize(("n_groups", "n_clusters"), [(200, 20), (40, 20), (12, None)])
+def test_groups_in_time_are_clusters_of_stretches(n_groups, n_clusters):
+    rng = np.random.default_rng(0)
+    groups = np.sort(rng.integers(0, n_groups, 600))
+    time = 100.0 * groups + rng.random(600)  # groups follow each other
+    order = rng.permutation(600)
+    problem = Problem(
+        rng.normal(size=(600, 2)), np.array([0, 1]), rng.integers(0, 2, 600), groups=groups[order], time=time[order]
+    )
+    used, plan = plan_rows(problem, cv=5, max_rows=None, is_default=False, seed=0, n_jobs=1)
+    rows = plan.rows[plan.predicted[plan.counted]]
+    own, when = used.groups[rows], used.time[rows]
+    n_own = len(np.unique(own))
+    assert len(np.unique(plan.clusters)) == (n_own if n_clusters is None else min(n_clusters, n_own))
+    assert len(np.unique(np.c_[own, plan.clusters], axis=0)) == n_own  # no group is in two
+    assert (np.diff(plan.clusters[np.argsort(when)]) != 0).sum() == len(np.unique(plan.clusters)) - 1

@@ -164,9 +164,12 @@ def plan_rows(
     _check_tested(problem, rows[tested])
     groups = None if groups is None else in_order_of_appearance(groups[tested])
     clusters = groups
-    if problem.time is not None and groups is None:
-        place = np.argsort(np.argsort(problem.time[rows[tested]], kind="stable"), kind="stable")
-        clusters = place * N_STRETCHES // len(tested)
+    if problem.time is not None:  # stretches of time, which have groups as a whole
+        units = np.arange(len(tested)) if groups is None else groups
+        middle = np.bincount(units, problem.time[rows[tested]]) / np.bincount(units)
+        place = np.argsort(np.argsort(middle, kind="stable"), kind="stable")
+        if groups is None or len(place) > N_STRETCHES:
+            clusters = (place * N_STRETCHES // len(place))[units]
     return problem, RowPlan(
         kept=distinct.rows,
         rows=rows,
