@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
+from bayesfloor.learn.families import CLASS_FAMILIES
 from bayesfloor.learn.marginals import _score_of_names, is_nominal, marginals, nominal
 from bayesfloor.learn.network import _layers_of, is_mostly_binary, network
 from bayesfloor.learn.network_kernels import pass_over
-from bayesfloor.learn.training_rows import Train
+from bayesfloor.learn.training_rows import Codes, Train, standardised
 
 
 def names(n=900, n_columns=3, n_values=40, seed=0):
@@ -117,3 +118,20 @@ def test_network_stops_when_the_work_is_given_up():
     X = np.random.default_rng(0).integers(0, 2, (50, 4)).astype(float)
     with pytest.raises(InterruptedError):
         network(Train(X, X[:, 0].astype(np.int64), 2, check), X, 0)
+
+
+def test_a_column_of_many_values_leaves_the_others_their_room():
+    rng = np.random.default_rng(0)
+    n = 14_000
+    wide, narrow = rng.integers(0, 650, n), rng.integers(0, 10, n)
+    scores = 3.0 * rng.normal(size=650)[wide] + rng.permutation(np.linspace(-1, 1, 10))[narrow]
+    y = (rng.random(n) < expit(scores)).astype(int)
+    X, test = standardised(rng.normal(size=(n - 1000, 2)), rng.normal(size=(1000, 2)))
+    found = []
+    for columns in ((wide, narrow), (narrow,)):
+        codes = np.column_stack(columns).astype(float)
+        table = Codes(codes[:-1000], codes[-1000:], np.ones(codes.shape[1], bool))
+        train = Train(X, y[:-1000], 2, table=table, wanted=frozenset(["value logistic"]))
+        found.append(CLASS_FAMILIES["nominal"](train, test, 0)["value logistic"])
+    assert_array_equal(found[0], found[1])
+    assert np.ptp(found[0][:, 1]) > 0.1

@@ -208,8 +208,10 @@ def _information(cells: Ints, train: Train) -> float:
 
 def _logistic_of_values(columns: list[Values], train: Train, test: Floats) -> Floats:
     """Return logistic regression of the features and of indicators of values, from the column that says most on."""
-    widths = np.cumsum([column.n_values for column in columns])
-    taken = columns[: int((widths <= MOST_INDICATORS).sum())]
+    taken: list[Values] = []
+    for column in columns:  # one that is too wide leaves the others their room
+        if sum(each.n_values for each in taken) + column.n_values <= MOST_INDICATORS:
+            taken.append(column)
     known = [np.eye(column.n_values)[column.train] for column in taken]
     others = [_indicators(column.test, column.n_values) for column in taken]
     return fit_logistic(np.hstack([train.X, *known]), train, beside(test, *others))
