@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bayesfloor.tables.columns import RawTable
     from bayesfloor.tables.preparation import Preparation
 
+#: Endings of pickles, which are refused before a table is read.
+_PICKLES = frozenset({".pkl", ".pickle", ".joblib"})
 #: Pairs, classes or subgroups that are listed, at the most.
 _MOST_LISTED = 10
 #: What a column of predicted labels may be called, beside the name of the target.
@@ -188,6 +190,11 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         raise UsageError("--model and --predictions are read from files, and not from stdin")
     if given.model is not None and not is_file(Path(given.model)):
         raise UsageError(f"--model {given.model!r}: no such file")
+    if given.model is not None and Path(given.model).suffix.lower() in _PICKLES:
+        raise UsageError(
+            f"--model {given.model!r}: no pickle is read, because reading one can run code. Write the model with "
+            "skops.io.dump, or give its --predictions"
+        )
     if given.predictions is not None:
         check_readable(given.predictions, [])
     if STDIN_TOKEN in files and (given.model is not None or given.id is not None):

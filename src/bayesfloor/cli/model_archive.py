@@ -26,6 +26,9 @@ MOST_VALUES = 2**20
 #: Maximum length of a message about a damaged file.
 MOST_LETTERS = 200
 
+#: Types beyond those that skops trusts by itself: `SimpleImputer` keeps that of what it was fitted on.
+_HARMLESS = ["numpy.dtype"]
+
 _SCHEMA = "schema.json"
 #: What plain values are described as: by loader, module and class.
 _PLAIN_NODES = {
@@ -92,7 +95,7 @@ def unpack(contents: bytes, name: str) -> Any:
                 raise ValueError("it is compressed")
         _check_references(schema)
         _check_arrays(schema)
-        unknown = skops_io.get_untrusted_types(data=contents)
+        unknown = set(skops_io.get_untrusted_types(data=contents)).difference(_HARMLESS)
     except Exception as error:  # whatever a damaged description makes skops stumble over
         raise no_model(name, error) from error
     if unknown:
@@ -100,7 +103,7 @@ def unpack(contents: bytes, name: str) -> Any:
         raise ValueError(f"{name} holds types that are not known, and is refused: {names}")
     try:
         if not is_plain:
-            return skops_io.loads(contents)
+            return skops_io.loads(contents, trusted=_HARMLESS)
         _check_types(schema)
         stored = skops_io.loads(contents)
         _check_values(stored)
