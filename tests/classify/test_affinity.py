@@ -57,7 +57,7 @@ def test_the_star_does_not_span():
 @pytest.mark.parametrize(("name", "load"), [("iris", load_iris), ("wine", load_wine)])
 @pytest.mark.parametrize("variant", ["jitter", "standardized"])
 def test_henze_penrose_equals_the_authors_own(name, load, variant, golden_dir):
-    golden = json.loads((golden_dir / f"golden_{name}.json").read_text())
+    golden = json.loads((golden_dir / f"{name}.json").read_text())
     if variant not in golden:
         pytest.skip(f"no golden values for {name}, {variant}")
     X, y = load(return_X_y=True)

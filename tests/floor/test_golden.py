@@ -20,7 +20,7 @@ def case(request, golden_dir):
         X = X + 1e-3 * np.random.RandomState(12345).standard_normal(X.shape) * X.std(0).mean()
     else:
         X = StandardScaler().fit_transform(X)
-    golden = json.loads((golden_dir / f"golden_{name}.json").read_text())[variant]
+    golden = json.loads((golden_dir / f"{name}.json").read_text())[variant]
     return X, y, golden
 
 

@@ -40,7 +40,7 @@ def variant(request):
 
 @pytest.fixture
 def golden(golden_dir, name, variant):
-    return json.loads((golden_dir / f"golden_{name}.json").read_text())[variant]
+    return json.loads((golden_dir / f"{name}.json").read_text())[variant]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

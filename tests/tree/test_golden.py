@@ -18,7 +18,7 @@ CASES = [(name, variant) for name in ("iris", "wine") for variant in ("raw", "st
 @pytest.fixture(params=CASES, ids="-".join)
 def case(request, golden_dir):
     name, variant = request.param
-    golden = json.loads((golden_dir / f"golden_{name}.json").read_text())[variant]
+    golden = json.loads((golden_dir / f"{name}.json").read_text())[variant]
     return name, variant, golden
 
 
