@@ -8,8 +8,8 @@ planted must be found by the tests of its own room; a test that is made cheaper,
     python -m benchmarks.tools.planted_faults --check      only whether each can still be planted
     python -m benchmarks.tools.planted_faults --tests DIR  with the tests of another checkout
 
-A fault whose line is no longer there is an error: the list below is kept in step with the code. Kernels are among
-the faults where their tests compile few of them.
+A fault whose line is no longer there is an error, and `tests/test_planted_faults.py` fails: the list below is kept in
+step with the code. Kernels are among the faults where their tests compile few of them.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,8 +82,8 @@ FAULTS = [
     Fault("learn/ridge.py", "explained = ((2.0 - shares) * power", "explained = ((1.0 - shares) * power", "learn"),
     Fault("learn/nearest.py", "mass = 1.0 + weight.sum(axis=1)", "mass = 1.0 + weight.shape[1]", "learn"),
     Fault("learn/discriminants.py", "- np.log(np.diag(factor)).sum()", "+ np.log(np.diag(factor)).sum()", "learn"),
-    Fault("learn/marginals.py", "place = np.where(values[place] == others, place, len(values))",
-          "place = np.minimum(place, len(values))", "learn"),
+    Fault("learn/marginals.py", "return np.where(values[place] == others, place, len(values))", "return place",
+          "learn"),
     # --- forest: spanning forests
     Fault("forest/distance_kinds.py", "rows -= rows.mean(axis=1, keepdims=True)", "pass",
           "forest/test_distance_kinds.py"),
@@ -146,11 +147,20 @@ FAULTS = [
 
 
 def planted(fault: Fault) -> str:
-    """Return the text of the file with the fault in it; an error where its line is not there exactly once."""
-    text = (PACKAGE / fault.file).read_text(encoding="utf-8")
-    if text.count(fault.old) != 1:
-        raise SystemExit(f"{fault.file}: {fault.old!r} is there {text.count(fault.old)} times, and must be there once")
-    return text.replace(fault.old, fault.new)
+    """Return the text of the file with the fault in it."""
+    return (PACKAGE / fault.file).read_text(encoding="utf-8").replace(fault.old, fault.new)
+
+
+def stale(faults: Sequence[Fault], tests: Path = ROOT / "tests") -> list[str]:
+    """Say which faults cannot be planted: their line is not there exactly once, or their tests are gone."""
+    found = []
+    for fault in faults:
+        file = PACKAGE / fault.file
+        n = file.read_text(encoding="utf-8").count(fault.old) if file.is_file() else 0
+        if n != 1:
+            found.append(f"{fault.file}: {fault.old!r} is there {n} times, and must be there once")
+        found += [f"{fault.file}: no tests {name}" for name in fault.tests.split() if not (tests / name).exists()]
+    return found
 
 
 def first_failure(fault: Fault, source: Path, tests: Path) -> str | None:
@@ -191,7 +201,8 @@ def main() -> None:
     if unknown:
         parser.error(f"no faults of {', '.join(sorted(unknown))}")
     faults = [fault for fault in FAULTS if not given.rooms or fault.room in given.rooms]
-    texts = [planted(fault) for fault in faults]
+    if cannot := stale(faults, given.tests):
+        sys.exit("\n".join(cannot))
     print(f"{len(faults)} faults can be planted")
     if given.check:
         return
@@ -199,10 +210,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        for fault, text in zip(faults, texts, strict=True):
+        for fault in faults:
             place = source / "bayesfloor" / fault.file
             right = place.read_text(encoding="utf-8")
-            place.write_text(text, encoding="utf-8")
+            place.write_text(planted(fault), encoding="utf-8")
             failure = first_failure(fault, source, given.tests.resolve())
             place.write_text(right, encoding="utf-8")
             n_found += failure is not None
