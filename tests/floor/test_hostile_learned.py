@@ -1,5 +1,6 @@
-"""Strange but legal input to the floors that learn: finite figures, or an error that says what is wrong."""
+"""Strange but legal input to the floors that learn: each has finite figures, or is refused in the words named here."""
 
+import re
 import warnings
 
 import numpy as np
@@ -72,6 +73,23 @@ TARGETS = {
                                    {"time": np.arange(2.0 * N)}),
 }  # fmt: skip
 
+TOO_FEW = "A learning curve with cv=5 needs at least 20 rows. Got 2."
+ONE_GROUP = "groups holds one value only, 0.0; at least two groups are needed"
+ONE_TIME = "time holds one value only; rows cannot be put in order"
+
+#: What is refused, and why; everything else has finite figures.
+REFUSED = {"two rows": TOO_FEW, "one group": ONE_GROUP, "equal times": ONE_TIME}
+REFUSED_NUMBERS = REFUSED | {
+    "constant": "y is 1 everywhere: there is nothing to predict",
+    "large": "y holds values beyond 1e+140, whose squares cannot be added up; divide it by a constant",
+    "small": "y varies by less than 1e-140, whose square is 0; multiply it by a constant",
+    "one weight": "A learning curve with cv=5 needs at least 20 rows. Got 1.",
+    "weights of all sizes": "sample_weight ranges from 1e-300 to 1e+300: rows of less than 1e-12 of the largest weight "
+    "count for nothing. Set their weight to 0",
+    "groups without weight": "A learning curve of groups needs at least 5 of them. Got 4.",
+    "constant in the later half": "y is 0 in all of the 48 rows that are tested",
+}
+
 
 def assert_sound(metrics, asked_for_rows):
     for each in metrics.values():
@@ -88,23 +106,22 @@ def assert_sound(metrics, asked_for_rows):
         assert needed.interval[0] <= needed.rows <= needed.interval[1], name
 
 
-def result_or_sentence(call):
-    """Call; None where the input is refused by a sentence."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TrustWarning)  # in some, a column gives the target away
+def called(call, refusal):
+    """Return what a call returns, or None where it is refused in exactly these words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrustWarning)  # in some, a column gives the target away
+        if refusal is None:
             return call()
-    except ValueError as error:
-        if len(str(error).split()) < 5:
-            raise
-        return None
+        with pytest.raises(ValueError, match=rf"\A{re.escape(refusal)}\Z"):
+            call()
+    return None
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes(name):
     points, y, options = CLASSES[name]
     asked = [*METRICS, *(["top_2_error"] if len(np.unique(y)) > 2 else []), *(["cost"] if "costs" in options else [])]
-    floor = result_or_sentence(lambda: learned_floor(points, y, metric=asked, **options, **QUICK))
+    floor = called(lambda: learned_floor(points, y, metric=asked, **options, **QUICK), REFUSED.get(name))
     if floor is not None:
         assert_sound(floor.metrics, asked[-1:] if "costs" in options else [asked[len(name) % len(asked)]])
         assert str(floor)
@@ -113,7 +130,7 @@ def test_classes(name):
 @pytest.mark.parametrize("name", TARGETS)
 def test_numbers(name):
     points, y, options = TARGETS[name]
-    floor = result_or_sentence(lambda: regression_floor(points, y, **options, **QUICK_NUMBERS))
+    floor = called(lambda: regression_floor(points, y, **options, **QUICK_NUMBERS), REFUSED_NUMBERS.get(name))
     if floor is not None:
         assert_sound(floor.metrics, floor.metrics)
         assert np.isfinite([floor.noise_variance, *floor.noise_variance_interval]).all()
@@ -129,9 +146,27 @@ def test_a_model_beside_them(name):
     is_right = len(name) % 2 == 0  # never wrong, or always
     labels = np.unique(y)
     named = np.asarray(y) if is_right else labels[(np.searchsorted(labels, y) + 1) % len(labels)]
-    found = result_or_sentence(lambda: floor_gap(None, points, y, predictions=named, **options, **QUICK))
+    ask = {**options, **QUICK, "predictions": named, "task": "classification"}
+    found = called(lambda: floor_gap(None, points, y, **ask), REFUSED.get(name))
     if found is not None:
         assert found.value == (0.0 if is_right else 1.0)
         assert np.isfinite([*found.interval, *found.sure_gap_interval, found.possible_gap]).all()
         assert np.isfinite(found.p_value) == found.are_alike
-        assert found.sentence
+        assert found.sentence()
+
+
+def test_an_error_is_no_answer():
+    """An error passes only for the input that it is named for, and only in its own words."""
+
+    def fails():
+        raise ValueError("a sentence of more than five words")
+
+    assert REFUSED_NUMBERS.keys() <= TARGETS.keys()
+    assert REFUSED.keys() <= CLASSES.keys()
+    with pytest.raises(ValueError, match="a sentence of more"):
+        called(fails, None)
+    for refusal in REFUSED_NUMBERS.values():
+        with pytest.raises(AssertionError):
+            called(fails, refusal)
+        with pytest.raises(pytest.fail.Exception):
+            called(lambda: None, refusal)
