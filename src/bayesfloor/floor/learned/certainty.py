@@ -126,16 +126,6 @@ def sampling_of(
     return Sampling(variance, n_independent and min(max(n_independent, 1.0), n_rows), n_equivalent)
 
 
-def sampling_of_baseline(
-    baseline: float, error: float, rows: PlainRows, metric: Metric, n_rows: float | None, top: float
-) -> Sampling:
-    """Return how surely the loss without features is known."""
-    n_all = float(rows.class_counts.sum())
-    if metric.name == "error":
-        return Sampling(error**2, n_rows, n_rows or n_all)
-    return Sampling(error**2, n_rows, _n_equivalent(baseline, error**2, top, n_all))
-
-
 def _n_equivalent(loss: float, variance: float, top: float, n: float) -> float:
     """Return how many rows show a proportion with the variance that a loss has, as a share of the largest one."""
     if not np.isfinite(top):

@@ -119,8 +119,9 @@ class MetricFloor(
     estimate : float
         The best value: a floor, or a ceiling where larger is better.
     interval : (float, float)
-        Where it lies. The worse end is never better than what a model reached on rows it had not seen. The better end
-        is extrapolated from the learning curve and from simulated problems.
+        Where it lies. The worse end is never better than what a model reached on rows it had not seen, or than what
+        needs no features where that is better. The better end is extrapolated from the learning curve and from
+        simulated problems.
     reached : float
         What the stack attains by cross-validation, or on rows that were held out.
     reached_interval : (float, float)

@@ -92,6 +92,29 @@ def widened(lower: float, estimate: float, residual_z: float, factor: float) -> 
     return min(lower, estimate - (1.0 + begun * (factor - 1.0)) * (estimate - lower))
 
 
+def below_attained(estimate: float, interval: Range, reached: Range, baseline: Range) -> tuple[float, Range]:
+    """Put a floor and its range below what is attained, with features and without; every figure goes through this.
+
+    The baseline on these rows is the worse end where models surely have less, and else the upper end of it: shares of
+    classes and the spread of numbers are those of a sample.
+
+    Parameters
+    ----------
+    estimate, interval : float, (float, float)
+        The floor and its range.
+    reached, baseline : (float, float)
+        What a model and the best rule without features attain on these rows, and the upper end of that.
+
+    Returns
+    -------
+    estimate : float
+    interval : (float, float)
+    """
+    estimate = min(estimate, reached[0], baseline[0])
+    most = baseline[0] if reached[1] < baseline[0] else baseline[1]
+    return estimate, (min(interval[0], estimate), max(min(interval[1], most), estimate))
+
+
 def growth_of_lead(errors: Sequence[Floats], of_baseline: Floats, standard_error: Callable[[Floats], float]) -> float:
     """Return by what factor the lead over what needs no features grew from the smallest training sets to the largest.
 

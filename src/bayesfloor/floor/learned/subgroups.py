@@ -231,10 +231,11 @@ def _figures_of(
     by_size = [part.weighted(of_size[own]) for of_size in errors]
     reached = float(by_size[0].mean())
     reached_interval = proportion_interval(round(reached * n, 6), n, confidence)
+    most = min(reached_interval[1], 1.0 - 1.0 / part.n_classes)  # no classes are harder than even ones
     if len(own) < FEWEST_ROWS:
-        return _Figures(np.nan, (0.0, reached_interval[1]), reached, reached_interval)
+        return _Figures(np.nan, (0.0, most), reached, reached_interval)
     ratio, spread = _relative_fall(part, own, excess.fall, weights)
-    estimate = float(np.clip(reached - ratio * excess.expected, 0.0, reached))
+    estimate = float(np.clip(reached - ratio * excess.expected, 0.0, min(reached, most)))
     lower = reached - float(np.hypot(reached - reached_interval[0], (ratio + spread) * excess.arm))
     lower *= _trust(part, own, stacks, in_time)
     if not in_time and (fall := fall_as_fast(by_size, part.standard_error)) > 0.0:
@@ -242,7 +243,7 @@ def _figures_of(
     lower -= float(part.weighted(unseen[own].astype(np.float64)).mean())
     if lower < FEW_ERRORS / n or whole.curve_low == 0.0:
         lower = 0.0
-    return _Figures(estimate, (min(lower, estimate), reached_interval[1]), reached, reached_interval)
+    return _Figures(estimate, (min(lower, estimate), most), reached, reached_interval)
 
 
 def _relative_fall(part: _Part, own: Ints, fall: Floats, weights: Floats) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.floor.learned.certainty import Sampling, sampling_of, sampling_of_baseline, standard_error_of
+from bayesfloor.floor.learned.certainty import Sampling, sampling_of, standard_error_of
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning_curve import (
     DECADES_MISFIT,
@@ -23,7 +23,7 @@ from bayesfloor.floor.learned.learning_curve import (
 )
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.result import LearningCurve
-from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, widened
+from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, below_attained, widened
 from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
@@ -134,22 +134,17 @@ def summarise(
 
     standard_error, baseline = standard_error_of(clusters), losses.baseline
     lead = Lead.of(losses.hard, losses.beaten, standard_error, in_time=in_time)
+    most = losses.most_without_features()
     if lead.surely < 1.0:
         estimate = lead.surely * min(estimate, baseline) + (1.0 - lead.surely) * baseline
-        known = sampling_of_baseline(
-            baseline, standard_error(losses.beaten), rows, metric, losses.sampling.n_rows, losses.top
-        )
-        upper = max(upper, known.interval(baseline, losses.top, confidence)[1])
-    if lead.surely == 1.0 or reached.is_constant:
-        estimate = min(estimate, reached.mean)  # the floor is at most what a model attains
+        upper = most
+    estimate = min(estimate, reached.mean)
     # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
     lower = widened(lower, estimate, residual_z, WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER)
     of_curve = lower
     lower = lead.drawn_to_zero(lower, GROWTH, over_decades=losses.over_decades)
     if metric.name != "error":
-        lower *= kept
-        upper = min(upper, max(losses.largest, baseline))  # attained without features
-        lower *= lead.seen(*SEEN)
+        lower *= kept * lead.seen(*SEEN)
     lower = lead.after_doublings(lower, float(losses.hard[0].mean()), N_DOUBLINGS)
     left = max(lower, 0.0) / of_curve if lead.surely == 1.0 and of_curve > 0.0 else 1.0
     lower = min(lower, reached_interval[0]) - share_unseen
@@ -159,14 +154,16 @@ def summarise(
         estimate, (lower, upper) = with_simulated("classes", estimate, ends, signs, lead, confidence)
     if lower < FEW_ERRORS / losses.sampling.n_equivalent:
         lower = 0.0
-    curve_low = min(lower, estimate)
+    attained = (reached.mean, reached_interval[1]), (baseline, most)
+    estimate, (lower, upper) = below_attained(estimate, (lower, upper), *attained)
+    curve_low = lower
     if cells is not None and metric.is_least_by_shares:
-        lower = max(lower, min(losses.least_in_cells(cells), reached.mean))
+        lower = max(lower, min(losses.least_in_cells(cells), reached.mean, baseline))
         estimate = max(estimate, lower)
     unscaled = losses.unscaled
     return CurveSummary(
         estimate=unscaled(estimate),
-        interval=(unscaled(min(lower, estimate)), unscaled(max(upper, estimate))),
+        interval=(unscaled(lower), unscaled(upper)),
         reached=unscaled(reached.mean),
         reached_interval=(unscaled(reached_interval[0]), unscaled(reached_interval[1])),
         baseline=unscaled(baseline),
@@ -182,15 +179,11 @@ def summarise(
 
 
 class _Reached(NamedTuple):
-    """What the stack attains, or the rule that knows no features where that is better.
-
-    `is_constant` tells whether that rule takes the place of the stack in all rows.
-    """
+    """What the stack attains, or the rule that knows no features where that is better."""
 
     mean: float
     sampling: Sampling
     q: Floats
-    is_constant: bool
 
 
 class RowLosses:
@@ -215,7 +208,8 @@ class RowLosses:
         self.targets = one_hot(rows.codes, len(rows.class_counts))
         self.top = (metric.bounds[1] - self.lowest) / self.scale
         self.largest = (metric.largest - self.lowest) / self.scale
-        self.beaten = self.lost(self.targets, constant_probabilities(rows, metric, None))
+        self.constant = constant_probabilities(rows, metric, None)
+        self.beaten = self.lost(self.targets, self.constant)
         of_guesses = (metric.of_guesses - self.lowest) / self.scale
         if of_guesses < self.beaten.mean():
             self.beaten = np.full(len(rows.codes), of_guesses)
@@ -233,6 +227,12 @@ class RowLosses:
         return sampling_of(
             values, q, self.rows, self.metric, self.clusters, self.confidence, self.baseline, self.top, between
         )
+
+    def most_without_features(self) -> float:
+        """Return the upper end of what is lost without features, which is most where classes are even."""
+        known = self.sampled(self.beaten, self.constant[np.newaxis])
+        high = known.interval(self.baseline, self.top, self.confidence)[1]
+        return min(high, max(self.largest, self.baseline))
 
     def unscaled(self, values: Any) -> Any:
         """Return losses in the unit of the metric."""
@@ -300,8 +300,8 @@ class _Losses(RowLosses):
             if marked.any():
                 lost = np.where(marked, of_constant, of_repeats).mean(axis=0)
                 q = np.where(marked[..., np.newaxis], constant, q)
-                return _Reached(float(lost.mean()), self.sampled(lost, q), q, bool(marked.all()))
-        return _Reached(float(self.hard[0].mean()), self.sampling, q, is_constant=False)
+                return _Reached(float(lost.mean()), self.sampled(lost, q), q)
+        return _Reached(float(self.hard[0].mean()), self.sampling, q)
 
     def posteriors(self, rates: Range) -> tuple[Posterior, Posterior]:
         """Return two posteriors of the end of the curve."""

@@ -26,6 +26,7 @@ from bayesfloor.floor.learned.regression.summary import (
 )
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.learned.row_plan import Planned
+from bayesfloor.floor.learned.rules import below_attained
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.learned.trust.checks import checked_floor
 from bayesfloor.floor.learned.trust.source import source_from
@@ -324,7 +325,6 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
     y, weight = rows.y, rows.weight
     mean = float(weight @ y / len(y))
     spread = rows.scale * float(weight @ (y - mean) ** 2 / len(y)) ** 0.5
-    median = weighted_median(y, weight)
     size, scale = rows.sizes, rows.scale
     relative = size / size[0]
     of_squares = summary.by_size, summary.fitted, summary.estimate
@@ -356,8 +356,9 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
     reached = summary.reached.interval(confidence)
     ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
     raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
+    of_mean = level_of(weight * (y - mean) ** 2, rows.clusters, confidence)
     # models aim at the mean; of a skewed target, always the median may do better than all of them
-    of_median = level_of(weight * np.abs(y - median), rows.clusters, confidence)
+    of_median = level_of(weight * np.abs(y - weighted_median(y, weight)), rows.clusters, confidence)
     floors = {
         "r2": (
             1.0 - limit,
@@ -367,17 +368,22 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
             0.0,
         ),
         "rmse": (
-            spread * limit**0.5,
-            (spread * ends[0][0] ** 0.5, spread * ends[0][1] ** 0.5),
+            *below_attained(
+                spread * limit**0.5,
+                (spread * ends[0][0] ** 0.5, spread * ends[0][1] ** 0.5),
+                (spread * summary.raw.mean**0.5, spread * raw[1] ** 0.5),
+                (spread, scale * of_mean.interval(confidence)[1] ** 0.5),
+            ),
             spread * summary.raw.mean**0.5,
             (spread * raw[0] ** 0.5, spread * raw[1] ** 0.5),
             spread,
         ),
         "mae": (
-            min(per_root * limit**0.5, scale * of_median.mean),
-            (
-                per_root * ends[1][0] ** 0.5,
-                min(per_root * ends[1][1] ** 0.5, scale * of_median.interval(confidence)[1]),
+            *below_attained(
+                per_root * limit**0.5,
+                (per_root * ends[1][0] ** 0.5, per_root * ends[1][1] ** 0.5),
+                (scale * summary.absolute.mean, scale * absolute[1]),
+                (scale * of_median.mean, scale * of_median.interval(confidence)[1]),
             ),
             scale * summary.absolute.mean,
             (scale * absolute[0], scale * absolute[1]),
@@ -389,7 +395,7 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
             name=name,
             title=METRICS[name].title,
             estimate=float(estimate),
-            interval=(float(min(interval[0], estimate)), float(max(interval[1], estimate))),
+            interval=(float(interval[0]), float(interval[1])),
             reached=float(attained),
             reached_interval=(float(attained_in[0]), float(attained_in[1])),
             baseline=float(baseline),

@@ -23,7 +23,7 @@ from bayesfloor.floor.learned.learning_curve import (
 )
 from bayesfloor.floor.learned.regression.curve_end import COMMON, OF_EQUAL, SLOW, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
-from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, widened
+from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, below_attained, widened
 from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
@@ -185,7 +185,7 @@ def summarise_numbers(
     alike = max(_z(draws.products[k][:, 0]) for k in (0, 1))
     if surely < 1.0 and not n_pairs and alike <= ERR_ALIKE:
         estimate = surely * estimate + (1.0 - surely)
-    estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
+    estimate = min(estimate, reached.mean)
     upper = min(upper, 1.0)  # attained without features
     if not n_pairs:  # equal rows tell the noise whatever was learned
         lower = widened(lower, estimate, alike, WIDER * alike / ERR_ALIKE)  # the more no learner caught, the wider
@@ -197,11 +197,12 @@ def summarise_numbers(
     if stack is not None:
         signs = Signs(float(tested.sizes[0]), stack[0], by_size[:N_COMPARED], reached.mean, 1.0, alike, stack[1])
         estimate, (lower, upper) = with_simulated("numbers", estimate, (lower, upper), signs, lead, confidence)
+    estimate, interval = below_attained(estimate, (lower, upper), (reached.mean, 1.0), (1.0, 1.0))
     misfit = DECADES_MISFIT if over_decades else MISFIT
     of_sizes = np.column_stack(ratios[: len(residuals)]), np.column_stack(absolutes)
     return NumberSummary(
         estimate=estimate,
-        interval=(lower, max(upper, estimate)),
+        interval=interval,
         reached=reached,
         raw=raw,
         absolute=absolute,

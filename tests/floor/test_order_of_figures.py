@@ -1,0 +1,84 @@
+"""What needs no features, what was reached, the floor and the ends of its range are in their order for every metric."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesfloor import learned_floor, regression_floor
+from bayesfloor.floor.learned.rules import below_attained
+
+#: Metrics of classes, and what classes drawn evenly by chance have of two of them.
+METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1")
+CHANCE = {"error": 0.5, "balanced_error": 0.5, "log_loss": np.log(2.0), "brier": 0.25, "roc_auc": 0.5}
+QUICK = {"effort": "fast", "checks": False, "n_jobs": 1}
+
+losses = st.floats(0.0, 2.0)
+
+
+@given(losses, losses, losses, losses, losses, losses, losses)
+def test_a_floor_is_below_what_is_attained(estimate, low, high, reached, reached_arm, baseline, baseline_arm):
+    of_model, of_constant = (reached, reached + reached_arm), (baseline, baseline + baseline_arm)
+    found, (least, most) = below_attained(estimate, (low, high), of_model, of_constant)
+    assert found == min(estimate, reached, baseline)
+    assert least <= found <= most
+    assert most <= max(of_constant[1], found)
+    if of_model[1] < baseline:
+        assert most <= max(baseline, found)
+
+
+def in_batches(seed):
+    """Labels that hold for a whole batch, half of the time."""
+    rng = np.random.default_rng(seed)
+    batch = np.repeat(np.arange(10), 8)
+    X = rng.standard_normal((80, 2)) + rng.standard_normal((10, 2))[batch]
+    of_batch = rng.permutation(np.arange(10) % 2)[batch]
+    return X, np.where(rng.random(80) < 0.5, of_batch, rng.permutation(np.arange(80) % 2)), {"groups": batch}
+
+
+def rare(seed):
+    rng = np.random.default_rng(seed)
+    y = (np.arange(200) % 20 == 0).astype(np.int64)
+    return rng.standard_normal((200, 3)) + 0.5 * y[:, np.newaxis], y, {}
+
+
+def in_time(seed):
+    rng = np.random.default_rng(seed)
+    score = np.linspace(-1.0, 1.0, 120) + rng.standard_normal(120)
+    return rng.standard_normal((120, 2)), (score > 0.0).astype(np.int64), {"time": np.arange(120)}
+
+
+@pytest.mark.parametrize("draw", [in_batches, rare, in_time])
+def test_figures_of_classes_are_in_order(draw):
+    for seed in range(4):
+        X, y, beside = draw(seed)
+        floor = learned_floor(X, y, metric=METRICS, learners=["gaussian", "logistic"], **QUICK, **beside)
+        for name, figures in floor.metrics.items():
+            sign = -1.0 if figures.larger_is_better else 1.0
+            reached, baseline, estimate = sign * figures.reached, sign * figures.baseline, sign * figures.estimate
+            assert estimate <= min(reached, baseline) + 1e-12, (name, seed)
+            assert sign * figures.best <= estimate <= sign * figures.measured, (name, seed)
+            assert sign * figures.measured >= min(reached, baseline) - 1e-12, (name, seed)
+            if name in CHANCE:  # shares of classes without the row that they are for may lose more than chance
+                assert sign * figures.measured <= max(sign * CHANCE[name], baseline) + 1e-9, (name, seed)
+            if name == "average_precision" and draw is rare:
+                assert figures.measured >= 0.02, seed  # 10 of 200 are .024 at the least
+
+
+def test_figures_of_numbers_are_in_order():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((90, 2))
+        y = 0.2 * X[:, 0] + rng.standard_t(2, 90)
+        for figures in regression_floor(X, y, learners=["linear"], **QUICK).metrics.values():
+            sign = -1.0 if figures.larger_is_better else 1.0
+            reached, baseline, estimate = sign * figures.reached, sign * figures.baseline, sign * figures.estimate
+            assert estimate <= min(reached, baseline) + 1e-12
+            assert sign * figures.best <= estimate <= sign * figures.measured
+
+
+def test_the_range_of_a_subgroup_ends_where_classes_are_even():
+    X, y, beside = in_batches(0)
+    floor = learned_floor(X, y, by=beside["groups"] % 2, learners=["gaussian"], **QUICK, **beside)
+    assert floor.subgroups.interval[:, 1].max() <= 0.5
+    assert (floor.subgroups.estimate <= floor.subgroups.interval[:, 1]).all()
