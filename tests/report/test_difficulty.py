@@ -191,7 +191,9 @@ def test_more_rows_would_help(learned):
     assert "more rows would change that little" in told_of(flat)[1]
     assert "how far cannot be told" in told_of(flat, {"BF039"})[1]  # what the curve shows says more than its end
     assert "too few rows to tell" in told_of(falling)[1]
-    perfect = with_first(falling, (), reached=0.0, estimate=0.0)
+    few = with_first(falling, (), reached=0.0, estimate=0.0, interval=(0.0, 0.02), reached_interval=(0.0, 0.024))
+    assert "too few rows to tell" in told_of(few)[1]
+    perfect = with_first(falling, (), reached=0.0, estimate=0.0, interval=(0.0, 0.0), reached_interval=(0.0, 0.004))
     assert "makes no error on 150 rows" in told_of(perfect)[1]
 
 

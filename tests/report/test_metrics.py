@@ -155,7 +155,8 @@ def test_nothing_is_called_impossible_that_was_done(report, target, reached, abo
     ("changes", "says"),
     [
         ({"reached_interval": (0.48, 0.6)}, "not surely better than what needs no features"),
-        ({"reached": 1.0, "reached_interval": (0.97, 1.0)}, "nothing is left to win"),
+        ({"reached": 1.0, "reached_interval": (0.996, 1.0)}, "nothing is left to win"),
+        ({"reached": 1.0, "estimate": 1.0, "interval": (0.98, 1.0), "reached_interval": (0.97, 1.0)}, "too few rows"),
         ({"estimate": 0.96}, "still improving"),
         ({"estimate": 0.905}, "more rows would change that little"),
         ({"estimate": 0.93, "reached_interval": (0.7, 0.98)}, "too few rows to tell"),
@@ -177,7 +178,8 @@ def test_the_gap_is_in_the_metrics_own_units(report):
     same = note_on_curve(limit_of(replace(moved, reached=0.96)), True)
     assert "What was reached is about the ceiling." in same
     assert "a better model could win something" in same
-    assert note_on_curve(limit_of(replace(moved, reached=own.perfect)), False) == "Nothing is left to win."
+    perfect = replace(moved, reached=own.perfect, reached_interval=(0.999, 1.0))
+    assert note_on_curve(limit_of(perfect), False) == "Nothing is left to win."
     balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
     balanced = replace(balanced, reached=0.2, reached_interval=(0.15, 0.25), estimate=0.15)
     assert "5.0 points" in note_on_curve(limit_of(balanced), False)

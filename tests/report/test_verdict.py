@@ -253,7 +253,14 @@ def test_a_column_that_explains_more_raises_the_ceiling(metric):
         ({"estimate": 0.865}, ("BF050",), "helps"),
         ({"reached_interval": (-0.1, 0.9)}, ("BF051",), "nothing"),
         ({}, ("BF048",), "nothing"),
-        ({"reached": 1.0, "estimate": 1.0}, ("BF050",), "done"),
+        (
+            {"reached": 1.0, "estimate": 1.0, "interval": (1.0, 1.0), "reached_interval": (0.99, 1.0)},
+            ("BF050",),
+            "done",
+        ),
+        # no error on a few rows leaves more than next to nothing, and so does hardly any
+        ({"reached": 1.0, "estimate": 1.0, "interval": (0.97, 1.0), "reached_interval": (0.94, 1.0)}, (), "unknown"),
+        ({"reached": 0.99, "estimate": 0.991, "interval": (0.96, 1.0), "reached_interval": (0.95, 1.0)}, (), "unknown"),
         ({"name": "roc_auc"}, ("BF039",), "helps"),  # that finding is about the error
     ],
 )
@@ -261,6 +268,19 @@ def test_what_more_rows_bring_is_decided_once(metric, changes, codes, state):
     curve = replace(metric.curve, value=np.array([0.86, 0.82, 0.78]))
     known = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_interval": (0.84, 0.88)}
     assert limit_of(replace(metric, curve=curve, **known | changes), codes).more_rows == state
+
+
+def test_no_error_on_a_few_rows_is_no_reason_to_stop():
+    rng = np.random.default_rng(0)
+    y = np.arange(63) % 2
+    X = rng.standard_normal((63, 2)) + 12.0 * y[:, np.newaxis]
+    report = difficulty_report(X, y, effort="fast", checks=False, n_jobs=1)
+    error = report.learned.metrics["error"]
+    assert error.reached == 0.0
+    assert error.reached_interval[1] > 0.05
+    assert [step.action for step in report.verdict.steps] == ["more rows"]
+    assert "Stop" not in report.to_text()
+    assert "on too few rows to tell" in " ".join(report.summary["answer"])
 
 
 def test_names_are_joined_as_people_do():

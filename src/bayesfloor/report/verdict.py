@@ -230,16 +230,19 @@ def limit_of(metric: MetricFloor, codes: Collection[str] = (), reached_by: str |
     low, high = metric.reached_interval
     value = metric.curve.value
     has_improved = _worse(metric, float(value[-1]), float(value[0])) > 0
+    scale = abs(metric.baseline - metric.perfect)
+    at_most = _worse(metric, low if metric.larger_is_better else high, metric.best)
+    is_done = at_most <= _WORTH * scale
     if codes & _NOTHING or beats_nothing(metric):
         state = "nothing"
-    elif metric.reached == metric.perfect:
+    elif metric.reached == metric.perfect and is_done:
         state = "done"
     elif codes & _OPEN:
         state = "open"
     elif codes & _HELPS:
         state = "helps"
-    elif gain <= STILL_FALLING * left:
-        state = "little"
+    elif gain <= STILL_FALLING * left:  # next to nothing may be left only where the rows suffice to say so
+        state = "little" if is_done or abs(metric.perfect - metric.estimate) > _WORTH * scale else "unknown"
     else:  # a quarter of the range is about a standard error; of the error, findings have said so
         is_clear = metric.name != "error" and has_improved and gain > (high - low) / 4.0
         state = "helps" if is_clear else "unknown"
