@@ -104,7 +104,7 @@ class Step:
     ----------
     action : str
         "drop columns", "split by groups", "split by time", "more rows", "more of the rows", "better model", "mend
-        labels", "better columns" or "stop".
+        labels", "better columns", "better metric" or "stop".
     size : float or None
         What it changes in the metric; None where that is not known.
     sentence : str
@@ -303,7 +303,11 @@ def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterato
         yield Step("better model", sure, f"Improve your model: {won} can surely be won, as the stack did.")
     if limit.more_rows == "nothing":
         rows = "far more rows" if _sampled(figures) is None else "train on far more of the rows"
-        yield Step("better columns", None, f"Get other columns, or {rows}: nothing that was tried tells the target.")
+        action, what, why = "better columns", "Get other columns", "nothing that was tried tells the target"
+        if all(getattr(finding, "is_told", finding.code not in _NOTHING) for finding in figures.learned.findings):
+            action, what = "better metric", "Use another metric"
+            why = f"the columns tell something of the target that the {metric.title} does not show"
+        yield Step(action, None, f"{what}, or {rows}: {why}.")
         return
     yield from _steps_to_win(figures, limit)
 

@@ -32,7 +32,7 @@ from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterio
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
-from bayesfloor.floor.learned.summary import CurveSummary, summarise
+from bayesfloor.floor.learned.summary import CurveSummary, columns_tell, summarise
 from bayesfloor.floor.learned.suspicious import SuspiciousRows, doubt_labels, is_one_of_its_group, list_rows
 from bayesfloor.floor.learned.trust.checks import checked_floor
 from bayesfloor.floor.learned.trust.source import source_from
@@ -286,7 +286,9 @@ def learned_floor_of(
         classes=problem.classes,
         findings=in_order(
             [
-                *find_in_learned(summary, judged.residual_z, learned.problem, learned.used.codes, n_folds),
+                *find_in_learned(
+                    summary, judged.residual_z, learned.problem, learned.used.codes, n_folds, is_told=judged.is_told
+                ),
                 *(() if subgroups is None else find_in_subgroups(subgroups, summary)),
                 *plan.findings,
                 *problem.findings,
@@ -353,6 +355,8 @@ class _Judged(NamedTuple):
         As from `residual_test`.
     summaries, floors : dict
         Of each metric, by name.
+    is_told : bool
+        Whether the columns tell something of the classes, although the error does not show it.
     """
 
     rows: PlainRows
@@ -361,6 +365,7 @@ class _Judged(NamedTuple):
     residual_z: float
     summaries: dict[str, CurveSummary]
     floors: dict[str, MetricFloor]
+    is_told: bool
 
 
 def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, seed: int, n_jobs: int | None) -> _Judged:
@@ -396,7 +401,9 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
             stack=learned.stack_signs(),
         )
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
-    return _Judged(rows, stacks, np.exp(stacks[0].predicted[:, 0]), residual_z, summaries, floors)
+    told_by = check_metrics(["log_loss", "roc_auc"], None, None, used.classes, rows.class_totals)[:2]
+    is_told = not summaries["error"].beats_baseline and columns_tell(stacks, rows, told_by, confidence, plan.clusters)
+    return _Judged(rows, stacks, np.exp(stacks[0].predicted[:, 0]), residual_z, summaries, floors, is_told)
 
 
 def _shares_trained_on(learned: Learned) -> Floats:

@@ -3,7 +3,7 @@
 ======  ====================================================================
 BF021   a sample of the rows was used
 BF022   a class with fewer rows than folds
-BF023   nothing beats always predicting the commonest class
+BF023   nothing beats always predicting the commonest class, by the error
 BF024   neighbours err alike: there is signal that no learner caught
 BF025   the error still falls with more rows
 BF026   a class so rare that the error says little of it
@@ -17,6 +17,7 @@ BF042   the error gets worse with more rows
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,10 +39,26 @@ FEW_GROUPS = 30
 MOSTLY_RECENT = 0.75
 
 
+@dataclass(frozen=True)
+class NothingBeaten(Finding):
+    """No error that is surely less than that of the commonest class.
+
+    Attributes
+    ----------
+    is_told : bool
+        Whether the columns tell something of the classes all the same.
+    """
+
+    is_told: bool = False
+
+
 def find_in_learned(
-    summary: CurveSummary, residual_z: float, problem: Problem, codes: Ints, n_folds: int
+    summary: CurveSummary, residual_z: float, problem: Problem, codes: Ints, n_folds: int, *, is_told: bool = False
 ) -> Iterator[Finding]:
-    """List what was found, in the order of the codes; `codes` are those of the rows that were used."""
+    """List what was found, in the order of the codes.
+
+    `codes` are those of the rows that were used; `is_told` is from `columns_tell`.
+    """
     n_rows, counts = len(codes), problem.class_counts
     n_usable = problem.n_drawn_from or len(problem.X)
     if n_rows < n_usable and problem.stored is None:
@@ -74,12 +91,18 @@ def find_in_learned(
                 "no learning curve says how low the error can get. Rows with equal features and different labels put "
                 f"it at {summary.interval[0]:.4f} or more"
             )
-        yield Finding(
+        why = (
+            "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
+            "class is so rare that predicting it hardly ever pays; its ROC AUC tells that."
+        )
+        if is_told:
+            why = "The features tell something about the classes all the same: judge by ROC AUC or log-loss."
+        yield NothingBeaten(
             "BF023",
             f"Nothing that was tried beats always predicting the commonest class (error {summary.baseline:.4f}), so "
             f"{low}.",
-            "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
-            "class is so rare that predicting it hardly ever pays; its ROC AUC tells that.",
+            why,
+            is_told,
         )
     if residual_z > ERR_ALIKE:
         yield Finding(

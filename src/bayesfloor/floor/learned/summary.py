@@ -1,5 +1,6 @@
 """From the stack's predictions at several training sizes to the floor and its interval, by one metric."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -176,6 +177,22 @@ def summarise(
         q=reached.q,
         curve_low=unscaled(curve_low),
     )
+
+
+def columns_tell(
+    stacks: list[Stack], rows: PlainRows, metrics: Iterable[Metric], confidence: float, clusters: Ints | None
+) -> bool:
+    """Tell whether the columns say anything of the classes, by log-loss and ROC AUC, whatever the error shows of it.
+
+    A proper score is less than that of the shares of the classes as soon as probabilities are any better than these. Of
+    a few rows of a rare class it varies more than their ranks do.
+    """
+    proper, ranks = (
+        _Losses(stacks[:1], np.ones(1), rows, each, clusters, confidence, in_time=True) for each in metrics
+    )
+    lead = Lead.of(proper.hard, proper.beaten, standard_error_of(clusters), in_time=True)
+    misranked = ranks.sampling.interval(float(ranks.hard[0].mean()), ranks.top, confidence)
+    return lead.surely == 1.0 or misranked[1] < ranks.baseline
 
 
 class _Reached(NamedTuple):
