@@ -223,6 +223,20 @@ def test_the_past_predicts_the_future():
         regression_floor(X, y, time=time, cv=KFold(5))
 
 
+@pytest.mark.parametrize("learners", [[LinearRegression()], ["linear", "neighbours", "trees"]])
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_levels_that_move_are_followed(learners, seed):
+    """A random walk is predicted from its last steps as well as least squares on the past predict it."""
+    walk = np.cumsum(np.random.default_rng(seed).normal(size=405))
+    X, y, period = np.column_stack([walk[4 - lag : -1 - lag] for lag in range(5)]), walk[5:], np.arange(400) // 40
+    floor = regression_floor(X, y, time=np.arange(400), metric="rmse", learners=learners, checks=False)
+    by_hand = [
+        y[period == now] - LinearRegression().fit(X[period < now], y[period < now]).predict(X[period == now])
+        for now in range(5, 10)
+    ]
+    assert floor.reached < 1.1 * np.square(by_hand).mean() ** 0.5
+
+
 def test_rows_of_no_weight_do_not_count():
     X, y = linear_rows(300)
     rng = np.random.default_rng(0)

@@ -344,3 +344,18 @@ def test_systems_that_rounding_makes_indefinite_are_damped():
     assert np.abs(system @ ridge._solved(system.copy(), moments) - moments).max() < 1e-6 * np.abs(moments).max()
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         ridge._solved(np.diag([1.0, -np.inf]), np.ones((2, 1)))
+
+
+def test_in_time_weights_of_the_stack_sum_to_one():
+    """They are the best of those that do, whatever is added to all that was predicted and to what came."""
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal(500)
+    predicted = np.stack([0.7 * y + rng.standard_normal(500), 0.7 * y + 0.5 * rng.standard_normal(500), -y])
+    weights, far = fit_weights(predicted, y, np.ones(500), 500, in_time=True)
+    tried = rng.dirichlet([1, 1, 0.1], 5000)
+    best = tried[((tried @ predicted - y) ** 2).mean(axis=1).argmin()]
+    np.testing.assert_allclose(weights, best, atol=0.04)
+    assert weights.sum() == pytest.approx(1.0)
+    assert far == pytest.approx(((weights @ predicted - y) ** 2).mean() ** 0.5)
+    moved, _ = fit_weights(predicted + 9.0, y + 9.0, np.ones(500), 500, in_time=True)
+    np.testing.assert_allclose(moved, weights, atol=1e-6)

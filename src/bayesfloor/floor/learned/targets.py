@@ -4,7 +4,7 @@
 ..                     classes                                      numbers
 =====================  ===========================================  ============================================
 a prediction           logarithms of probabilities                  a number
-a stack                a product of powers of probabilities         a weighted sum, both with an offset
+a stack                a product of powers of probabilities         a weighted sum, both with an offset; in time a mean
 which is fitted by     likelihood                                   least squares
 =====================  ===========================================  ============================================
 """
@@ -245,6 +245,7 @@ class NumberTarget:
 
     def __init__(self, problem: Problem, plan: RowPlan, light: float = 0.0) -> None:
         self.light = light
+        self.in_time = problem.time is not None
         self.y = problem.y[plan.predicted]
         self.weight = np.ones(len(self.y))
         if problem.sample_weight is not None:
@@ -257,7 +258,9 @@ class NumberTarget:
     def predictions(self, values: Floats, train: Train, problem: Problem, known: Ints) -> NDArray[np.float32]:
         """Return numbers in the unit of the target, held within its range."""
         mean, spread = mean_and_spread(problem, known)
-        low, high = float(train.y.min()) - BEYOND, float(train.y.max()) + BEYOND
+        # levels of the future may lie beyond all that was seen
+        beyond = float(np.ptp(train.y)) if self.in_time else BEYOND
+        low, high = float(train.y.min()) - beyond, float(train.y.max()) + beyond
         return _in_unit(values, mean, spread, low, high)
 
     def fit_stack(
@@ -270,7 +273,7 @@ class NumberTarget:
         best = np.argsort(errors, kind="stable")[:N_BEST]
 
         def fit(some: Ints) -> tuple[Floats, float]:
-            return fit_weights(inputs[best[some]], y, weight, n_rows)
+            return fit_weights(inputs[best[some]], y, weight, n_rows, in_time=self.in_time)
 
         weights = np.zeros(len(predicted))
         weights[among[best]], offset = _without_light_ones(fit, len(best), self.light)
@@ -286,8 +289,14 @@ class NumberTarget:
         return weight * (y - np.vstack([slopes[:, np.newaxis] * inputs, np.zeros(len(y))])) ** 2
 
     def combined(self, predicted: NDArray[Any], weights: Floats, offset: Any) -> Floats:
-        """Return the weighted sum."""
-        return np.einsum("m,mvn->vn", weights, predicted.astype(np.float64)) + offset
+        """Return the weighted sum, in time of members that differ from their median by the offset at the most."""
+        members = predicted.astype(np.float64)
+        if not self.in_time:
+            return np.einsum("m,mvn->vn", weights, members) + offset
+        order = np.argsort(members, axis=0)
+        at = (np.cumsum(weights[order], axis=0) >= 0.5 * weights.sum()).argmax(axis=0)[np.newaxis]
+        median = np.take_along_axis(members, np.take_along_axis(order, at, 0), 0)
+        return np.einsum("m,mvn->vn", weights, np.clip(members, median - offset, median + offset))
 
     def lost(self, combined: Floats, rows: Ints) -> Floats:
         """Return squared errors."""
@@ -415,8 +424,10 @@ def fit_exponents(
     return found[:n_learners], found[n_learners:]
 
 
-def fit_weights(predicted: NDArray[Any], y: Floats, weight: Floats, n_rows: int) -> tuple[Floats, float]:
-    """Fit w >= 0 and b of sum of w f + b by least squares.
+def fit_weights(
+    predicted: NDArray[Any], y: Floats, weight: Floats, n_rows: int, *, in_time: bool = False
+) -> tuple[Floats, float]:
+    """Fit w >= 0 and b of sum of w f + b by least squares; in time, w of sum 1.
 
     Parameters
     ----------
@@ -426,6 +437,10 @@ def fit_weights(predicted: NDArray[Any], y: Floats, weight: Floats, n_rows: int)
         Targets, and what each prediction counts.
     n_rows : int
         Different rows among them.
+    in_time : bool, default=False
+        Whether the stack predicts what comes after these rows. Levels may move on, so that w sums to 1, and b is how
+        far a learner may differ from the median of all: no more than the stack errs here. Some cannot follow a level,
+        which no row of the past may have shown.
 
     Returns
     -------
@@ -436,16 +451,20 @@ def fit_weights(predicted: NDArray[Any], y: Floats, weight: Floats, n_rows: int)
     least = float(((y - predicted) ** 2 @ share).min())
     centre = float(share @ y)
     middle = predicted @ share
-    flat = (predicted - middle[:, np.newaxis]) * np.sqrt(share)
+    flat = (predicted - (y if in_time else middle[:, np.newaxis])) * np.sqrt(share)
     target = (y - centre) * np.sqrt(share)
-    strength = _RIDGE * max(least, 1e-300) / n_rows
     gram = flat @ flat.T
     equal = 1.0 / len(predicted)
     # |Fw - t|² + penalty |w - equal|² as least squares of a triangular factor
     scale = max(float(np.trace(gram)) * equal, 1e-300)
-    penalty = strength + 1e-9 * scale
-    gram[np.diag_indices(len(gram))] += penalty
-    factor = linalg.cholesky(gram, lower=False)
+    penalty = _RIDGE * max(least, 1e-300) / n_rows + 1e-9 * scale
     right = flat @ target + penalty * equal
+    gram[np.diag_indices(len(gram))] += penalty
+    if in_time:  # of c + (sum of w - 1)², where c goes with the square of w, the minimum has the direction of c's own
+        gram, right = gram + scale, np.full(len(gram), scale)
+    factor = linalg.cholesky(gram, lower=False)
     w, _ = optimize.nnls(factor, linalg.solve_triangular(factor, right, trans="T"))
+    if in_time:
+        w /= w.sum()
+        return w, float(share @ (w @ predicted - y) ** 2) ** 0.5
     return w, centre - float(w @ middle)
