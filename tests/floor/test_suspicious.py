@@ -68,6 +68,37 @@ def test_wrong_labels_are_counted_and_listed(share, distance):
     assert distance == 3.0 or np.mean(recall) > 0.7
 
 
+@pytest.mark.parametrize("n_levels", [2, 6])
+def test_noise_that_is_the_same_everywhere_may_be_no_label_noise(n_levels):
+    """A column of few values, held-out shares of the classes for each, and noise of .25 for all: no label is wrong."""
+    above_zero = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        x, fold = rng.integers(0, n_levels, 500), np.arange(500) % 5
+        codes = (rng.random(500) < np.where(x < n_levels // 2, 0.25, 0.75)).astype(np.int64)
+        q = np.empty((500, 2))
+        for value, tested in np.ndindex(n_levels, 5):
+            q[(x == value) & (fold == tested), 1] = codes[(x == value) & (fold != tested)].mean()
+        q[:, 0] = 1.0 - q[:, 1]
+        above_zero += doubt_labels(q, codes).interval[0] > 0.0
+    assert above_zero <= 2
+
+
+def test_the_count_of_separated_classes_is_not_too_high():
+    """Without the row of a wrong label models are surer there: halves that they are surer of have more of them."""
+    found, wrong = 0.0, 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 6, 600)
+        X = rng.normal(size=(600, 8)) + 2.5 * rng.normal(size=(6, 8))[truth]
+        is_wrong = rng.random(600) < 0.03
+        y = np.where(is_wrong, (truth + rng.integers(1, 6, 600)) % 6, truth)
+        floor = learned_floor(X, y, learners=["gaussian", "neighbours", "logistic"], effort="fast", checks=False)
+        found, wrong = found + floor.suspicious.n_wrong, wrong + is_wrong.sum()
+        assert is_wrong[floor.suspicious.row].mean() > 0.9
+    assert 0.8 * wrong < found < 1.15 * wrong
+
+
 def test_labels_that_go_one_way_are_ranked_higher():
     """Of two labels that are equally unlikely, the one of a kind that is often mistaken is the more doubtful."""
     rng = np.random.default_rng(1)

@@ -338,7 +338,8 @@ def _steps_to_win(figures: Figures, limit: Limit) -> Iterator[Step]:
         )
     if isinstance(figures, ClassFigures) and metric.name == "error":
         suspicious = None if figures.learned is None else figures.learned.suspicious
-        n_wrong = 0 if suspicious is None else len(suspicious)
+        # without a lower end, all of them may be noise that is the same everywhere
+        n_wrong = 0 if suspicious is None or suspicious.n_wrong_interval[0] == 0.0 else len(suspicious)
         if suspicious is not None and n_wrong >= _FEWEST_WRONG and metric.reached > 0.0:
             size = min(n_wrong / suspicious.n_tested, metric.reached)
             yield Step(

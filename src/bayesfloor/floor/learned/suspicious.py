@@ -20,10 +20,12 @@ adds to both, and is estimated as what makes the surer halves disagree as often 
     m (ρ + c G((α₂ - ρ) / c)) = number of disagreements in the surer half of m rows,   c = 1 - ρ K / (K - 1),
 
 for the rows of each predicted class by themselves: some classes overlap, and others do not. Where overlap explains many
-of the disagreements, what it explains is known badly: one standard error of it is granted. The lower end of the range
-solves the same for all classes together, for the lower end of that number and of what overlap explains. Wrong labels
-may also hide in the overlap, as many as there would be if label and truth were drawn from q apart from each other:
-Σ (1 - q_j) is the upper end.
+of the disagreements, what it explains is known badly: one standard error of it is granted. No more labels are wrong
+than disagree: a model without the row of a wrong label is surer there, so that surer halves may have most of them. The
+lower end of the range solves the same for all classes together, for the lower end of that number and of what overlap
+explains. It is 0 where surer halves do not surely disagree less than the others: noise that is the same everywhere
+does that, and nothing tells it from wrong labels. Wrong labels may also hide in the overlap, as many as there would be
+if label and truth were drawn from q apart from each other: Σ (1 - q_j) is the upper end.
 
 **Numbers.** Residuals are divided by the noise there. What noise does is read from the middle of their distribution: a
 density exp(-|z|^β) that has the median and the ninth decile of their sizes, above and below the prediction apart.
@@ -92,8 +94,9 @@ class SuspiciousRows(Result, rows="row given suggested score"):
     n_wrong : float
         How many labels of the tested rows are wrong, as far as that can be told from overlapping classes or noise.
     n_wrong_interval : (float, float)
-        Where that number lies. Of classes, the lower end has what overlap does not explain, and the upper end the wrong
-        labels that may hide in it. Of numbers, mistakes smaller than the noise are not counted.
+        Where that number lies. Of classes, the lower end has what overlap does not explain where that is seen to fade,
+        and is 0 otherwise, as with noise that is the same everywhere; the upper end has the wrong labels that may hide
+        in it. Of numbers, mistakes smaller than the noise are not counted.
     n_tested, n_samples : int
         Rows that were tested, and can be listed; rows given.
     confidence : float
@@ -243,25 +246,28 @@ def one_way(q: Floats, codes: Ints) -> Floats:
 def _beyond_overlap(q: Floats, codes: Ints, confidence: float) -> tuple[Floats, float]:
     """Return how many labels of the rows predicted to be of each class are wrong, and the lower end for all of them."""
     predicted, n_classes = q.argmax(axis=1), q.shape[1]
-    sizes, rest, n_sure = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+    sizes, rest, n_sure, n_both = np.zeros((4, n_classes))
     n_rows = np.bincount(predicted, minlength=n_classes)
     for k in np.flatnonzero(n_rows >= _FEWEST_TO_HALVE):
         rows = np.flatnonzero(predicted == k)
-        is_wrong = codes[rows[np.lexsort((codes[rows] != k, -q[rows, k]))]] != k
+        _, place = np.unique(-q[rows, k], return_inverse=True)
+        # rows that models are equally sure of may be cut apart: each counts as their mean
+        is_wrong = (np.bincount(place, codes[rows] != k) / np.bincount(place))[np.sort(place)]
         half = len(rows) // 2
-        sizes[k], n_sure[k] = half, is_wrong[:half].sum()
-        rest[k] = (is_wrong[half:].sum() + 0.5) / (len(rows) - half + 1.0)
+        sizes[k], n_sure[k], n_both[k] = half, is_wrong[:half].sum(), is_wrong.sum()
+        rest[k] = (n_both[k] - n_sure[k] + 0.5) / (len(rows) - half + 1.0)
     # what overlap explains is known no better than how often the other halves disagree
     slopes = np.interp(rest, overlap_curve()[0], np.gradient(*overlap_curve()[::-1]))
     variance = sizes * slopes**2 * rest * (1.0 - rest)
     n_wrong = np.zeros(n_classes)
     for k in np.flatnonzero(n_sure):
         count = float(n_sure[k] - variance[k] ** 0.5)
-        n_wrong[k] = n_rows[k] * _share_wrong(count, sizes[k : k + 1], rest[k : k + 1], n_classes)
+        n_wrong[k] = min(n_rows[k] * _share_wrong(count, sizes[k : k + 1], rest[k : k + 1], n_classes), n_both[k])
     total, found = float(sizes.sum()), float(n_sure.sum())
-    if not found:
+    tail, share = 0.5 - 0.5 * confidence, float(n_both.sum()) / max(2.0 * total, 1.0)
+    faded = share * total - found  # of the halves' difference, the half
+    if not found or faded <= ndtri(1.0 - tail) * (0.5 * total * share * (1.0 - share)) ** 0.5:
         return n_wrong, 0.0
-    tail = 0.5 - 0.5 * confidence
     below = found - total * float(betaincinv(found, total - found + 1.0, tail))
     fewest = found - float(np.hypot(below, ndtri(1.0 - tail) * variance.sum() ** 0.5))
     low = len(codes) * _share_wrong(fewest, sizes, rest, n_classes)

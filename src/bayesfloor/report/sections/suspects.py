@@ -185,9 +185,9 @@ def _note_on_labels(found: SuspiciousRows) -> str:
         )
     return (
         "Models that had not seen these rows find their labels rather wrong than right. Beside each stands the row of "
-        f"the suggested class that is most like it. Of the {tested}, about {counted(round(found.n_wrong))} are wrong "
-        f"({exact_percent(found.confidence)} range {low} to {high}): where classes overlap, wrong labels and rows that "
-        "may be either cannot be told apart." + _untested(found)
+        f"the suggested class that is most like it. Of the {tested}, about {counted(round(found.n_wrong))} are wrong, "
+        f"or noise that is the same everywhere ({exact_percent(found.confidence)} range of wrong ones {low} to "
+        f"{high}): wrong labels and rows that may be either cannot be told apart." + _untested(found)
     )
 
 
