@@ -200,3 +200,11 @@ def bins_of_numbers(values: Floats) -> Ints:
     places = np.arange(1, _N_BINS) * len(values) // _N_BINS
     edges = np.sort(values)[places]
     return np.unique(np.searchsorted(edges, values, side="right"), return_inverse=True)[1].astype(np.int64)
+
+
+def weighted_median(values: Floats, weight: Floats, axis: int = -1) -> Floats:
+    """Return values that half of the weight is at most, and half at least, along an axis."""
+    order = np.argsort(values, axis=axis, kind="stable")
+    up_to = np.cumsum(np.take_along_axis(np.broadcast_to(weight, values.shape), order, axis), axis=axis)
+    at = np.argmax(up_to >= 0.5 * np.take(up_to, [-1], axis), axis=axis, keepdims=True)
+    return np.take_along_axis(values, np.take_along_axis(order, at, axis), axis).squeeze(axis)

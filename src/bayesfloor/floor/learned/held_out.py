@@ -14,7 +14,7 @@ from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.paired import Difference, compare, compare_values
 from bayesfloor.floor.learned.regression.residuals import TestedRows
-from bayesfloor.floor.learned.regression.summary import level_of, weighted_median
+from bayesfloor.floor.learned.regression.summary import from_medians, level_of
 from bayesfloor.floor.learned.summary import RowLosses
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.training_rows import Train, safe
@@ -271,9 +271,8 @@ class HeldOutNumbers(HeldOut):
     def _residuals(self, metric: str) -> Floats:
         """Return what the stack's predictions are above the numbers, in each repeat."""
         residuals = (self.stack - self.rows.centre) / self.rows.scale - self.rows.y
-        if metric == "mae":  # the stack predicts means, and is judged by its distance from the median
-            residuals = residuals - weighted_median(residuals.mean(axis=0), self.rows.weight)
-        return residuals
+        # the stack predicts means, and is judged by its distance from medians
+        return from_medians(-residuals, self.rows) if metric == "mae" else residuals
 
 
 def _squares(residuals: Floats, weight: Floats, scale: float) -> Floats:

@@ -228,7 +228,7 @@ def choose_members(learned: Learned, max_models: int | None, seed: int) -> Weigh
     """Fit weights to what learners predict for rows that they have not seen, and leave out who adds next to nothing."""
     target, repeats = learned.members.target, learned.members.predicted
     predicted = np.concatenate(repeats, axis=1)
-    if not np.isfinite(predicted[..., learned.plan.counted, *[0] * len(target.shape)]).any():
+    if not np.isfinite(predicted[:, :, learned.plan.counted]).any():
         # no learner is better than what needs no features, at any size: none was trained on all the rows
         constant = np.nanmean(learned.stacks[0].predicted.reshape(-1, *target.shape), axis=0)
         return Weighted({learned.names[0]: 0.0}, np.asarray(constant, np.float64))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 from scipy.special import log_softmax
 
+from bayesfloor.data.numbers import weighted_median
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.training_sets import mean_and_spread
@@ -293,9 +294,7 @@ class NumberTarget:
         members = predicted.astype(np.float64)
         if not self.in_time:
             return np.einsum("m,mvn->vn", weights, members) + offset
-        order = np.argsort(members, axis=0)
-        at = (np.cumsum(weights[order], axis=0) >= 0.5 * weights.sum()).argmax(axis=0)[np.newaxis]
-        median = np.take_along_axis(members, np.take_along_axis(order, at, 0), 0)
+        median = weighted_median(members, weights[:, np.newaxis, np.newaxis], axis=0)
         return np.einsum("m,mvn->vn", weights, np.clip(members, median - offset, median + offset))
 
     def lost(self, combined: Floats, rows: Ints) -> Floats:

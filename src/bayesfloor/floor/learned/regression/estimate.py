@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.metrics import METRICS, NUMBER_METRICS, unknown_metric
-from bayesfloor.data.numbers import kind_of_numbers
+from bayesfloor.data.numbers import kind_of_numbers, weighted_median
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.held_out import HeldOutNumbers
 from bayesfloor.floor.learned.large_tables import problem_of_any_size
@@ -22,7 +22,6 @@ from bayesfloor.floor.learned.regression.summary import (
     NumberSummary,
     level_of,
     summarise_numbers,
-    weighted_median,
 )
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.learned.row_plan import Planned

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from bayesfloor.data.numbers import weighted_median
 from bayesfloor.floor.learned.certainty import freedom_of, squared_parts, standard_error_of
 from bayesfloor.floor.learned.learning_curve import (
     DECADES_MISFIT,
@@ -34,6 +35,8 @@ ENOUGH_PAIRS = 30
 GROWTH = (1.02, 1.3)
 #: Doublings of the rows for which an error that falls as fast as before may go on to do so; for classes it is 10.
 N_DOUBLINGS = 5
+#: Rows of similar predictions whose median is taken, as a multiple of the root of all.
+MEDIAN_ROWS = 2.0
 
 
 class Level(NamedTuple):
@@ -147,7 +150,7 @@ def summarise_numbers(
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in (*losses, *of_averages)]
     reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
-    absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=(0, 1)), weight)).mean(axis=(0, 1)) for r in residuals]
+    absolutes = [weight * np.abs(from_medians(r, tested)).mean(axis=(0, 1)) for r in residuals]
     absolute = level_of(absolutes[0], clusters, confidence)
 
     relative, n_near = tested.sizes / tested.sizes[0], min(len(residuals), N_COMPARED)
@@ -253,7 +256,35 @@ def level_of(values: Floats, clusters: Ints | None, confidence: float) -> Level:
     return Level(float(values.mean()), error, float(np.clip(values.var() / error**2, 1.0, n)))
 
 
-def weighted_median(values: Floats, weight: Floats) -> float:
-    """Return a value that half of the weight is at most, and half at least."""
-    order = np.argsort(values, kind="stable")
-    return float(values[order[np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]])
+def from_medians(residuals: Floats, tested: TestedRows) -> Floats:
+    """Return how far numbers are from their medians, as far as predictions of means tell these.
+
+    The median is a mean plus a constant, plus the median of what rows of similar predictions are off by, or, where
+    numbers have few values, the median of their numbers: whichever is nearest. No row has a say in its own.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (..., n)
+        What numbers are less their means, as each of some models predicts these.
+    tested : TestedRows
+        The rows.
+
+    Returns
+    -------
+    ndarray of shape (..., n)
+    """
+    y, weight, n = tested.y, tested.weight, len(tested.y)
+    clusters = np.arange(n) if tested.clusters is None else tested.clusters
+    width = min(n, round(MEDIAN_ROWS * n**0.5))
+    first = np.clip(np.arange(n) - width // 2, 0, n - width)[:, np.newaxis]
+    shifted = residuals - weighted_median(residuals.mean(axis=tuple(range(residuals.ndim - 1))), weight)
+    found = np.array([shifted, shifted, shifted])
+    for place in np.ndindex(residuals.shape[:-1]):
+        predicted = y - residuals[place]
+        order = np.argsort(predicted, kind="stable")
+        near = order[first + np.arange(width)]
+        counts = np.where(clusters[near] != clusters[order][:, np.newaxis], weight[near], 0.0)
+        is_told = counts.any(axis=1)
+        for own, values in zip(found[1:], (residuals[place], y), strict=True):
+            own[place][order[is_told]] = (values[order] - weighted_median(values[near], counts))[is_told]
+    return found[(np.abs(found).reshape(3, -1, n) @ weight).mean(axis=1).argmin()]
