@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from bayesfloor import regression_floor
 from bayesfloor.floor.learned import row_plan, targets
 from bayesfloor.floor.learned.regression import findings
+from bayesfloor.floor.learned.regression.noise_profile import profile_of_residuals
 from bayesfloor.learn.families import NUMBER_FAMILIES
 from bayesfloor.tables.arguments import check_problem
 
@@ -380,6 +381,19 @@ def test_noise_that_grows():
     even = regression_floor(*linear_rows(600), learners=QUICK)
     assert "BF054" not in codes_of(even)
     assert even.noise.p_value > 0.001
+
+
+@pytest.mark.parametrize("n_predicted", [3, 400])
+@pytest.mark.parametrize("draw", ["standard_normal", "standard_exponential", "standard_cauchy"])
+def test_even_noise_of_any_shape_is_called_even(draw, n_predicted):
+    rng = np.random.default_rng(0)
+    p_values = np.empty(400)
+    for place in range(400):
+        noise = getattr(rng, draw)(size=400)
+        predicted = rng.integers(0, n_predicted, 400).astype(float)
+        p_values[place] = profile_of_residuals(predicted, (noise - np.median(noise)) ** 2, np.ones(400)).p_value
+    assert (p_values < 0.001).sum() <= 3
+    assert 0.02 < (p_values < 0.05).mean() < 0.08
 
 
 def test_rows_that_do_not_fit():

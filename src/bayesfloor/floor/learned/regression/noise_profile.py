@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from bayesfloor.floor.learned.certainty import standard_error_of
 from bayesfloor.floor.learned.regression.residuals import TestedRows
 from bayesfloor.floor.learned.regression.result import NoiseProfile
 from bayesfloor.floor.learned.suspicious import (
@@ -84,33 +85,34 @@ def profile_of_residuals(
     -------
     NoiseProfile
     """
-    order = np.lexsort((squares, predicted))
+    order = np.argsort(predicted, kind="stable")  # of equal predictions no bin has the larger squares
     n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
     reach = float(ndtri(0.5 + 0.5 * confidence))
-    low, high, counts, variance, relative = [], [], [], [], []
-    for rows in np.array_split(order, n_bins):
+    ranks = np.argsort(np.argsort(squares, kind="stable"), kind="stable") / len(order)
+    ranks = (ranks - ranks.mean()) / ranks.std()
+    low, high, counts, variance, relative, place, error = np.empty((7, n_bins))
+    for number, rows in enumerate(np.array_split(order, n_bins)):
         shares = weight[rows] / weight[rows].mean()
-        values = shares * squares[rows]
-        mean = float(shares @ squares[rows]) / len(rows)
-        low.append(predicted[rows[0]])
-        high.append(predicted[rows[-1]])
-        counts.append(len(rows))
-        variance.append(max(share * mean, 0.0))
-        relative.append(float(values.std()) / len(rows) ** 0.5 / max(mean, 1e-300))
+        values, scores = shares * squares[rows], shares * ranks[rows]
+        mean, place[number] = values.mean(), scores.mean()
+        low[number], high[number], counts[number] = predicted[rows[0]], predicted[rows[-1]], len(rows)
+        variance[number] = max(share * mean, 0.0)
+        relative[number], error[number] = standard_error_of(None)(values), float(shares @ shares) ** 0.5 / len(rows)
         if clusters is not None:
-            sums = np.bincount(clusters[rows], values - mean)
-            relative[-1] = max(relative[-1], float((sums**2).sum()) ** 0.5 / len(rows) / max(mean, 1e-300))
-    sd, error = np.sqrt(np.array(variance)), np.maximum(np.array(relative), 1e-9)
-    factor = np.exp(0.5 * reach * error)
-    logs, precision = np.log(np.maximum(np.array(variance), 1e-300)), error**-2.0
-    middle = float(precision @ logs / precision.sum())
+            of_clusters = standard_error_of(clusters[rows])
+            relative[number] = max(relative[number], of_clusters(values))
+            error[number] = max(error[number], of_clusters(scores))
+        relative[number] /= max(mean, 1e-300)
+    sd, factor = np.sqrt(variance), np.exp(0.5 * reach * np.maximum(relative, 1e-9))
+    # Kruskal and Wallis' test: variances of bins have no law of their own where the noise has long tails
+    middle = float(error**-2.0 @ place / (error**-2.0).sum())
     return NoiseProfile(
-        low=np.array(low),
-        high=np.array(high),
-        n_rows=np.array(counts),
+        low=low,
+        high=high,
+        n_rows=counts.astype(np.int64),
         sd=sd,
         sd_interval=np.column_stack([sd / factor, sd * factor]),
-        p_value=float(chdtrc(n_bins - 1, float(precision @ (logs - middle) ** 2))),
+        p_value=float(chdtrc(n_bins - 1, float((((place - middle) / error) ** 2).sum()))),
         n_samples=len(order) if n_samples is None else n_samples,
         confidence=confidence,
     )

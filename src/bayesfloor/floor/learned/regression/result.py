@@ -52,7 +52,7 @@ class NoiseProfile(
     sd_interval : ndarray of shape (n_bins, 2)
         Where it lies, for sampling.
     p_value : float
-        Chance of deviations that differ as much, if the noise were even.
+        Chance of residuals whose sizes differ as much between bins, by their ranks, if the noise were even.
     n_samples : int
         Rows given.
     confidence : float
