@@ -34,7 +34,7 @@ from bayesfloor.choose.drifting.permutations import deal_names
 from bayesfloor.results import Drift
 from bayesfloor.tables.columns import text_column
 from benchmarks.tools.command_line import parser_of
-from benchmarks.tools.pages import RESULTS, as_table, notes_of, this_machine, write_page
+from benchmarks.tools.pages import RESULTS, as_table, notes_of, write_page
 from benchmarks.tools.records import Record, measure_all, read_records
 
 RECORDS = RESULTS / "drift_dependence.jsonl"
@@ -269,7 +269,7 @@ def write_table(records: list[Record]) -> None:
     ]
     for part, (heading, about, columns) in PAGE.items():
         parts += [f"## {heading}", about, as_table(columns, rows_of(part, records))]
-    write_page("drift_dependence", *parts, notes_of("drift_dependence"), f"Measured on {this_machine()}.")
+    write_page("drift_dependence", *parts, notes_of("drift_dependence"))
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from scipy.special import expit, ndtri
 
 from bayesfloor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 from benchmarks.tools.command_line import parser_of
-from benchmarks.tools.pages import RESULTS, as_table, notes_of, this_machine, write_page
+from benchmarks.tools.pages import RESULTS, as_table, notes_of, write_page
 from benchmarks.tools.records import Record, measure_all, read_records
 
 RECORDS = RESULTS / "tree_intervals.jsonl"
@@ -306,7 +306,6 @@ def write_table(records: list[Record]) -> None:
             bias_rows(by_part["bias"]),
         ),
         notes_of("tree_intervals"),
-        f"Measured on {this_machine()}.",
     )
 
 
