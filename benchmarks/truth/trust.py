@@ -7,8 +7,9 @@
 Thirty tables in which something is planted, for classes and for numbers, and forty clean ones. A planted one counts as
 found where a reason names every planted column in the headline; a clean one is a false alarm where there is any reason
 in the headline. Thresholds were chosen on the half called design; the half called held-out was looked at once, and run
-again where what is looked for moved from the report to all functions that show a figure. Ten of the twenty planted tables of the design half were held out first: five of nine were found then, rules were changed, and
-ten new ones took their place.
+again where what is looked for moved from the report to all functions that show a figure. Ten of the twenty planted
+tables of the design half were held out first: five of nine were found then, rules were changed, and ten new ones took
+their place.
 Each table is recorded in benchmarks/results/trust.jsonl and not measured again.
 """
 
