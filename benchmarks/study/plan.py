@@ -160,7 +160,7 @@ def find_profile(name: str) -> Profile:
 def find_dataset(name: str) -> str:
     """Return the name under which a data set is recorded: "krkopt" is "kr-vs-k"."""
     known = ALIASES.get(name, name)
-    names = [*BUILT_IN, *FINGERPRINTS]
+    names = [*(name for name, size in BUILT_IN.items() if size[2] is not None), *FINGERPRINTS]
     if known not in names:
         raise UnknownNameError(unknown("data set", name, [*names, *ALIASES]))
     return known
@@ -196,7 +196,7 @@ def work_of(dataset: str) -> int:
     if dataset in FINGERPRINTS:
         known = FINGERPRINTS[dataset]
         return known.n_rows * known.n_features * len(known.class_counts)
-    return math.prod(BUILT_IN.get(dataset, (0,)))
+    return math.prod(size or 1 for size in BUILT_IN.get(dataset, (0,)))
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

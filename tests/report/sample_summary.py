@@ -439,7 +439,7 @@ def with_subgroups() -> Summary:
         ],
         "reached_p_value": 0.0005,
         "floor_p_value": 0.013,
-        "sentence": "The subgroups differ in their errors (p < 0.001); their floors differ too (p = 0.013).",
+        "sentence": "The subgroups differ in their errors (p < .001); their floors differ too (p = .01).",
         "note": "All figures are from the same models.",
     }
     return summary

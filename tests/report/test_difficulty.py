@@ -351,6 +351,25 @@ def test_files(iris, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md", "page.html"]
 
 
+def test_the_frame_lists_all_rows_to_look_at_however_many():
+    rng = np.random.default_rng(0)
+    y = np.arange(1200) % 2
+    X = rng.normal(size=(1200, 2)) + 6.0 * y[:, None]
+    y[:90] = 1 - y[:90]
+    report = difficulty_report(X, y, effort="fast", checks=False, n_jobs=1)
+    assert len(report.frame()) == len(report.learned.suspicious) > 60
+
+
+def test_the_call_that_makes_it_again_has_what_was_asked_for():
+    frame = load_iris(as_frame=True).frame.assign(patient=np.arange(150) // 3)
+    asked = {"task": "classification", "max_rows": 140, "confidence": 0.9, "groups": "patient"}
+    report = difficulty_report(frame, "target", fast=True, **asked)
+    call = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+    assert report.summary["command"] == f"difficulty_report(X, 'target', fast=True, {call})"
+    by_array = difficulty_report(*load_iris(return_X_y=True), groups=np.arange(150), fast=True)
+    assert by_array.summary["command"] == "difficulty_report(X, y, fast=True, groups=groups)"
+
+
 def test_the_frame_lists_the_rows_to_look_at():
     report = difficulty_report(*load_iris(return_X_y=True), fast=True)
     frame = report.frame()
@@ -479,9 +498,9 @@ def test_subgroups_are_in_every_form(by_region):
 @pytest.mark.parametrize(
     ("reached_p", "floor_p", "said"),
     [
-        (0.5, 0.9, "That the subgroups differ in their errors is not shown (p = 0.5)."),
-        (0.0005, 0.9, "differ in their errors (p < 0.001); that their floors differ is not shown (p = 0.9)."),
-        (0.01, 0.02, "differ in their errors (p = 0.01); their floors differ too (p = 0.02)."),
+        (0.5, 0.9, "That the subgroups differ in their errors is not shown (p = .50)."),
+        (0.0005, 0.9, "differ in their errors (p < .001); that their floors differ is not shown (p = .90)."),
+        (0.01, 0.02, "differ in their errors (p = .01); their floors differ too (p = .02)."),
     ],
 )
 def test_whether_subgroups_differ(by_region, reached_p, floor_p, said):

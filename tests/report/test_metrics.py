@@ -182,9 +182,10 @@ def test_the_gap_is_in_the_metrics_own_units(report):
     assert note_on_curve(limit_of(perfect), False) == "Nothing is left to win."
     balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
     balanced = replace(balanced, reached=0.2, reached_interval=(0.15, 0.25), estimate=0.15)
-    assert "5.0 points" in note_on_curve(limit_of(balanced), False)
-    flat = SimpleNamespace(metric=balanced, gap=0.05, by_doubling=0.0, more_rows="unknown")
+    flat = SimpleNamespace(metric=balanced, gap=0.05, by_doubling=0.0, more_rows="little")
     assert note_on_curve(flat, False).startswith("Between what was reached and the floor lies 5.0 points.")
+    few = SimpleNamespace(metric=balanced, gap=0.05, by_doubling=0.02, more_rows="unknown")
+    assert note_on_curve(few, False).startswith("These are too few rows to tell what more of them would win.")
 
 
 def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():

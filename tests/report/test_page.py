@@ -674,7 +674,7 @@ def test_other_figures():
     assert counted(12345) == "12,345"
     assert counted(None) == "–"
     written = {0.01234: "0.0123", 4.567: "4.57", 12345.0: "12,300", 0.0: "0", 1e-9: "1.00e-09", None: "–"}
-    written |= {0.9996: ">0.999", 1.0: "1"}
+    written |= {0.9996: "0.9996", 1.0: "1"}
     assert {number: figure(number) for number in written} == written
     assert written_range(0.9123, 0.9434, is_rate=False) == "0.912–0.943"
     assert written_range(-3.0, -1.5, is_rate=False) == "-3 to -1.5"

@@ -59,7 +59,7 @@ def test_options_are_those_of_read_table():
 
 def test_what_a_folder_holds(folder):
     """Sizes come from headers; a file that cannot be read is listed, and refused when it is loaded."""
-    assert list_datasets(data_dir=folder)[4:] == (
+    assert list_datasets(data_dir=folder)[5:] == (
         DatasetInfo("birds", 4, 2, None, "local"),
         DatasetInfo("one_array", 4, 3, None, "local"),
         DatasetInfo("broken", None, None, None, "local"),
@@ -94,7 +94,7 @@ def test_a_name_is_no_path(folder, name):
 def test_unknown_names(folder):
     with pytest.raises(ValueError, match="there is no data set 'pet'; did you mean 'pets'"):
         load_dataset("pet", data_dir=folder)
-    with pytest.raises(ValueError, match=r"known are breast_cancer, digits, iris, wine, and .* BAYESFLOOR_DATA names"):
+    with pytest.raises(ValueError, match=r"known are breast_cancer, diabetes, digits, iris, wine, and .* BAYESFLOOR_DATA names"):
         load_dataset("letter")
     with pytest.raises(FileNotFoundError, match="no such folder"):
         load_dataset("pets", data_dir=folder / "nothing")
@@ -127,3 +127,12 @@ def test_copies_of_what_comes_with_scikit_learn(damage, tmp_path, monkeypatch):
     np.testing.assert_array_equal(first.y, again.y)
     assert first.feature_names == again.feature_names
     assert first.notes == again.notes
+
+
+def test_diabetes_has_a_target_of_numbers():
+    table, frame = load_dataset("diabetes"), sklearn.datasets.load_diabetes(as_frame=True, scaled=False).frame
+    assert (table.task, table.target) == ("regression", "progression")
+    np.testing.assert_array_equal(table.y, frame["target"])
+    np.testing.assert_array_equal(table.X, frame.drop(columns="target"))
+    (listed,) = [each for each in list_datasets() if each.name == "diabetes"]
+    assert (listed.n_samples, listed.n_features, listed.n_classes) == (442, 10, None)

@@ -9,7 +9,7 @@ import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable
-from bayesfloor.cli.options import RUN_DEFAULTS, Count, FailAbove, RunOptions, Seed, Share
+from bayesfloor.cli.options import RUN_DEFAULTS, Count, RunOptions, Seed, Share
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show, table_text
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
@@ -35,7 +35,7 @@ def drift(
     fast: bool = False,
     effort: Literal["fast", "default", "high"] = "default",
     max_rows: Annotated[Count, Parameter(validator=Number(gte=4))] = None,
-    fail_above: FailAbove = None,
+    fail_above: Share = None,
     fail_below: Share = None,
     seed: Seed = 0,
     options: RunOptions = RUN_DEFAULTS,

@@ -19,7 +19,7 @@ from bayesfloor.cli.options import TABLE_DEFAULTS, File, MetricOptions, TableOpt
 from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
-from bayesfloor.runtime.text import counted, listed, shown
+from bayesfloor.runtime.text import counted, listed, p_text, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ def gap(
 
 
 def _text(found: "FloorGap") -> str:
-    from bayesfloor.floor.learned.gap_result import Words, p_text
+    from bayesfloor.floor.learned.gap_result import Words
 
     limit = Words(found.floor).limit
     rows = [

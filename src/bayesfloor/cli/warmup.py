@@ -72,7 +72,7 @@ def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
     with ThreadPoolExecutor(min(check_n_jobs(jobs), len(wanted))) as pool:
         codes = list(pool.map(run, wanted))
     say(f"bayesfloor: all kernels are compiled, {time.monotonic() - started:.0f} s", quiet=quiet or any(codes))
-    return max(codes)
+    return max(128 - code if code < 0 else code for code in codes)  # as shells tell of a signal
 
 
 @contextmanager

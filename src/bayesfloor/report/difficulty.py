@@ -178,7 +178,7 @@ def difficulty_report(
         progress=progress,
     )
     asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "effort": effort}
-    asked |= {"model": model, "predictions": predictions, "compare": compare}
+    asked |= {"model": model, "predictions": predictions, "compare": compare, "groups": groups, "time": time}
     if task != "regression":
         _check_asked_of_classes(asked)
     data = [_path_of(X) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
@@ -221,7 +221,9 @@ def difficulty_report(
             checks=checks,
             compared=compared,
         )
-    given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
+    given: dict[str, Any] = {"task": None if task == "auto" else task, "max_rows": max_rows}
+    given["confidence"] = None if confidence == 0.95 else confidence
+    given |= {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
     verdict = verdict_of(figures)
     comparison = None
     if representations is not None:
@@ -340,12 +342,13 @@ def _check_target_value(value: float | None, names: list[str], asked: dict[str, 
 def _call(data: list[str], names: list[str], asked: dict[str, Any], given: dict[str, Any]) -> str:
     """Write the call that makes a report again."""
     is_default = names in (["error"], ["cost"], ["r2"])
-    by = asked["by"] if isinstance(asked["by"], str) else None
+    columns = {name: asked[name] for name in ("groups", "time", "by") if isinstance(asked[name], str)}
     first = {"metric": None if is_default else names[0] if len(names) == 1 else names, "positive": asked["positive"]}
     effort = None if asked["effort"] == "default" else asked["effort"]
-    words = {**first, "fast": asked["fast"] or None, "effort": effort, **given, "by": by}
+    words = {**first, "fast": asked["fast"] or None, "effort": effort, **given, **columns}
     written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
-    written += [f"{name}={name}" for name in ("costs", "model", "predictions", "compare") if asked[name] is not None]
+    own = ("costs", "model", "predictions", "compare", *({"groups", "time", "by"} - columns.keys()))
+    written += [f"{name}={name}" for name in sorted(own) if asked[name] is not None]
     return f"difficulty_report({', '.join([*data, *written])})"
 
 

@@ -167,4 +167,8 @@ def _markdown_table(table: TextTable) -> str:
 def _more_rows(table: TextTable, most: int) -> str:
     """Say how many rows of a table are elsewhere, where it does not show all."""
     more = max(table.n_rows, len(table.rows)) - most
-    return "" if table.is_whole or more <= 0 else f"{counted(more)} more {'is' if more == 1 else 'are'} in the JSON."
+    return (
+        ""
+        if table.is_whole or more <= 0
+        else f"{counted(more)} more {'is' if more == 1 else 'are'} in the HTML page and the JSON."
+    )

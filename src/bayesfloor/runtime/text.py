@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -168,9 +169,18 @@ def figure(number: float | None) -> str:
     if number and not 1e-4 <= abs(number) < 1e7:
         return f"{number:.2e}"
     rounded = float(f"{number:.3g}")
-    if rounded == 1.0 > number:
-        return ">0.999"  # an area under a curve that is not quite perfect
+    if rounded == 1.0 > number:  # an area under a curve that is not quite perfect keeps what it lacks
+        return f"{number:.{math.ceil(-math.log10(1.0 - number))}f}"
     return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
+
+
+def p_text(p_value: float) -> str:
+    """Write a p-value: "p < .001", "p = .02", "p = .3"."""
+    if p_value < 0.001:
+        return "p < .001"
+    digits = 3 if p_value < 0.01 else 2
+    text = f"{p_value:.{digits}f}"
+    return "p = 1" if text == "1.00" else f"p = {text.removeprefix('0')}"
 
 
 def written(value: float | None, is_rate: bool) -> str:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import Table
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.kernel_cache import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
@@ -24,8 +25,14 @@ from bayesfloor.tables.unpacking import read_contents
 #: The variable that names a local folder of data sets.
 DATA_VARIABLE = "BAYESFLOOR_DATA"
 
-#: Sets that come with scikit-learn: rows, features and classes.
-BUILT_IN = {"breast_cancer": (569, 30, 2), "digits": (1797, 64, 10), "iris": (150, 4, 3), "wine": (178, 13, 3)}
+#: Sets that come with scikit-learn: rows, features and classes, None where the target is a number.
+BUILT_IN: dict[str, tuple[int, int, int | None]] = {
+    "breast_cancer": (569, 30, 2),
+    "diabetes": (442, 10, None),
+    "digits": (1797, 64, 10),
+    "iris": (150, 4, 3),
+    "wine": (178, 13, 3),
+}
 
 #: Subfolders to search, in this order; the first file of a name wins.
 _FOLDERS = ("paper", "extra", "")
@@ -109,8 +116,9 @@ def load_dataset(
 ) -> Table:
     """Load a data set by name.
 
-    breast_cancer, digits, iris and wine come with scikit-learn. Any other name is that of an NPZ file in a local
-    folder, with arrays as `read_table` takes them. Features called ``column=value`` count as dummies of one column.
+    breast_cancer, diabetes, digits, iris and wine come with scikit-learn. Any other name is that of an NPZ file in a
+    local folder, with arrays as `read_table` takes them. Features called ``column=value`` count as dummies of one
+    column.
 
     Parameters
     ----------
@@ -143,7 +151,7 @@ def load_dataset(
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)
-        options = ReadOptions("class", strict=True, scale=scale, max_rows=max_rows, seed=seed)
+        options = ReadOptions(raw.target, strict=True, scale=scale, max_rows=max_rows, seed=seed)
         return _without_target_note(make_table(raw, options))
     # The name is looked up among the files found, never joined to a path: no name leads out of the folder.
     files = local_files(data_dir)
@@ -192,13 +200,15 @@ def _from_scikit_learn(name: str) -> RawTable:
     columns: list[Column] = [
         NumberColumn(label, np.ascontiguousarray(X[:, j])) for j, label in enumerate(feature_names)
     ]
-    columns.append(text_column("class", texts, y, frozenset()))
+    is_number = BUILT_IN[name][2] is None
+    target: Column = NumberColumn("progression", y) if is_number else text_column("class", texts, y, frozenset())
+    columns.append(target)
     n_rows = len(y)
     notes = [f"{name} comes with scikit-learn."]
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, row_word="row")
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), target.name, notes, row_word="row")
 
 
-def _arrays_from_scikit_learn(name: str) -> tuple[Floats, Ints, list[str], list[str]]:
+def _arrays_from_scikit_learn(name: str) -> tuple[Floats, NDArray[Any], list[str], list[str]]:
     """Return X, y, the names of the columns and of the classes.
 
     A copy is kept beside compiled kernels: to load scikit-learn takes longer than many an answer.
@@ -210,9 +220,10 @@ def _arrays_from_scikit_learn(name: str) -> tuple[Floats, Ints, list[str], list[
         return copy["X"], copy["y"], copy["feature_names"].tolist(), copy["classes"].tolist()
     from sklearn import datasets
 
-    bunch = getattr(datasets, f"load_{name}")()
-    X, y = np.asarray(bunch.data, np.float64), np.asarray(bunch.target, np.int64)
-    feature_names, classes = list(map(str, bunch.feature_names)), list(map(str, bunch.target_names))
+    is_number = BUILT_IN[name][2] is None
+    bunch = getattr(datasets, f"load_{name}")(**({"scaled": False} if is_number else {}))
+    X, y = np.asarray(bunch.data, np.float64), np.asarray(bunch.target, np.float64 if is_number else np.int64)
+    feature_names, classes = list(map(str, bunch.feature_names)), list(map(str, bunch.get("target_names", [])))
     if path is not None:
         file = io.BytesIO()
         np.savez(file, X=X, y=y, feature_names=feature_names, classes=classes)

@@ -28,7 +28,7 @@ from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.text import counted, figure, listed, listed_names, percent, quoted
+from bayesfloor.runtime.text import counted, listed, listed_names, p_text, percent, quoted
 from bayesfloor.runtime.threads import supervise
 
 #: Rows of each table, and groups, from which models are trained to tell the tables apart.
@@ -352,10 +352,10 @@ def _find(found: Drift, tables: TwoTables, why_not: str) -> Iterator[Finding]:
             f"The classes of {quoted(target.target)} differ: {' and '.join(lacking)}.",
             "A model of the old table never names a new class. Collect labels of it, or map it to an old one.",
         )
-    if target is not None and target.has_moved:
+    if target is not None and target.has_moved and target.p_value is not None:
         yield Finding(
             "BF073",
-            f"{quoted(target.target)} given the columns moved between the tables (p = {figure(target.p_value)}).",
+            f"{quoted(target.target)} given the columns moved between the tables ({p_text(target.p_value)}).",
             "A model of the old table is wrong on the new one, however many old rows it has: train on new labels.",
         )
     n_rows = found.n_old + found.n_new

@@ -7,7 +7,7 @@ from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import PlottedResult, Result
-from bayesfloor.runtime.text import figure, listed, percent, quoted, written_range
+from bayesfloor.runtime.text import figure, listed, p_text, percent, quoted, written_range
 
 
 class ColumnMove(NamedTuple):
@@ -149,9 +149,9 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
         if self.p_value is None:
             said = "The tables have too few rows in common to tell whether labels given the columns moved."
         elif self.has_moved:
-            said = f"Labels given the columns moved (p = {figure(self.p_value)})."
+            said = f"Labels given the columns moved ({p_text(self.p_value)})."
         else:
-            said = f"Nothing shows that labels given the columns moved (p = {figure(self.p_value)})."
+            said = f"Nothing shows that labels given the columns moved ({p_text(self.p_value)})."
         if self.floor_old is None or self.floor_new is None:
             return said
         old, new = self.floor_old, self.floor_new
@@ -243,7 +243,7 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
         level = 1.0 - self.confidence
         auc = self.separability
         if self.p_value <= level:
-            said = f"The columns differ: p = {figure(self.p_value)}."
+            said = f"The columns differ: {p_text(self.p_value)}."
             if auc is not None:
                 said += (
                     f" A model tells the tables apart with an ROC AUC of {figure(auc.reached)} "
@@ -251,7 +251,7 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
                 )
         else:
             model = "" if auc is None else f", with a model's ROC AUC of {figure(auc.reached)} taken into account"
-            said = f"Nothing shows that the columns differ: p = {figure(self.p_value)}{model}."
+            said = f"Nothing shows that the columns differ: {p_text(self.p_value)}{model}."
         moves = [each for each in self.moves if each.p_value <= level]
         if moves:
             said += " Moved: " + listed([f"{quoted(each.column)} ({_what(each)})" for each in moves], 4) + "."

@@ -24,7 +24,7 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.exceptions import TrustWarning
 from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.floor.learned.gap_result import FloorGap, Words, p_text
+from bayesfloor.floor.learned.gap_result import FloorGap, Words
 from bayesfloor.floor.learned.held_out import HeldOut, HeldOutClasses, Judged, judge_errors
 from bayesfloor.floor.learned.metrics import check_metric_names, one_hot
 from bayesfloor.floor.learned.model_predictions import (
@@ -47,7 +47,7 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed, is_int, warn_caller
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.text import counted, exact_percent, listed, shown
+from bayesfloor.runtime.text import counted, exact_percent, listed, p_text, shown
 from bayesfloor.tables.arguments import at_hand, problem_and_table
 
 #: Chance of a difference as large, below which a model that is better than the stack may have seen the rows.

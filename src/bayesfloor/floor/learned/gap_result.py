@@ -12,7 +12,16 @@ from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor, StackFloo
 from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import PlottedResult, plain
-from bayesfloor.runtime.text import difference, exact_percent, figure, label_text, percent, points, written_range
+from bayesfloor.runtime.text import (
+    difference,
+    exact_percent,
+    figure,
+    label_text,
+    p_text,
+    percent,
+    points,
+    written_range,
+)
 
 #: Points below which nothing is said to be left: less than is written.
 NEXT_TO_NOTHING = 0.0005
@@ -272,15 +281,6 @@ class FloorGap(
 
 def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*map(plain, columns.values()), strict=True)]
-
-
-def p_text(p_value: float) -> str:
-    """Write a p-value: "p < .001", "p = .02", "p = .3"."""
-    if p_value < 0.001:
-        return "p < .001"
-    digits = 3 if p_value < 0.01 else 2
-    text = f"{p_value:.{digits}f}"
-    return "p = 1" if text == "1.00" else f"p = {text.removeprefix('0')}"
 
 
 def share_text(share: float) -> str:

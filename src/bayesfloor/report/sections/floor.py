@@ -185,6 +185,8 @@ def note_on_curve(limit: Limit, err_alike: bool) -> str:
         return "No error is left to win." if metric.name == "error" else "Nothing is left to win."
     if limit.more_rows == "nothing":
         parts = ["Nothing that was tried is surely better than no features, so that the curve tells nothing yet."]
+    elif limit.more_rows == "unknown":
+        parts = ["These are too few rows to tell what more of them would win."]
     elif gap > 0 and gained > 0:
         parts = [f"Twice as many rows would win about {difference(gained, is_rate)}, if the curve goes on as it does."]
     elif gap > 0:

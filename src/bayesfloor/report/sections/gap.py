@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bayesfloor.floor.learned.gap_result import FloorGap, p_text
+from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.report.blocks import Block, Paragraph, Subheading, Summary, TextTable
 from bayesfloor.report.metric_words import limit_word
 from bayesfloor.report.page.charts import Bar, Ranges, range_chart
@@ -12,6 +12,7 @@ from bayesfloor.runtime.text import (
     NOTHING,
     exact_percent,
     figure,
+    p_text,
     percent,
     percent_range,
     points,

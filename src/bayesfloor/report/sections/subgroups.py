@@ -10,7 +10,7 @@ from bayesfloor.report.figures import ClassFigures
 from bayesfloor.report.page.charts import Bar, Ranges, range_chart
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.runtime.text import counted, percent, percent_range
+from bayesfloor.runtime.text import counted, p_text, percent, percent_range
 
 #: Chance of differences between subgroups below which they are said to differ.
 _DIFFERENT = 0.05
@@ -111,14 +111,10 @@ def answer_on_subgroups(found: SubgroupFloors) -> str:
     if len(found.names) < 2:
         return f"All rows are in one subgroup, {found.names[0]!r}: there is nothing to compare."
     if found.reached_p_value >= _DIFFERENT:
-        return f"That the subgroups differ in their errors is not shown ({_p_value(found.reached_p_value)})."
+        return f"That the subgroups differ in their errors is not shown ({p_text(found.reached_p_value)})."
     floors = "their floors differ too" if found.floor_p_value < _DIFFERENT else "that their floors differ is not shown"
-    of_errors = f"The subgroups differ in their errors ({_p_value(found.reached_p_value)})"
-    return f"{of_errors}; {floors} ({_p_value(found.floor_p_value)})."
-
-
-def _p_value(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
+    of_errors = f"The subgroups differ in their errors ({p_text(found.reached_p_value)})"
+    return f"{of_errors}; {floors} ({p_text(found.floor_p_value)})."
 
 
 def _note(found: SubgroupFloors) -> str:

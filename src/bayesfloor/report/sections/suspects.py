@@ -17,8 +17,6 @@ from bayesfloor.runtime.text import counted, csv_text, exact_percent, figure, un
 
 #: Columns shown beside a row to look at, at the most.
 _MOST_COLUMNS = 8
-#: Rows that a summary has with their values, at the most: as many as somebody goes through by hand.
-MOST_CARDS = 60
 #: Bytes of the table that the page holds for download, at the most.
 _MOST_BYTES = 40_000
 #: Rows that the page shows; each is a card with a table of its own.
@@ -217,10 +215,9 @@ def _suspects(
 
     `labelled` has the label of each, and what is suggested instead.
     """
-    shown = ends[:MOST_CARDS]
-    columns = _columns_that_differ(source, shown)
+    columns = _columns_that_differ(source, ends)
     rows = []
-    for (row, other), each in zip(shown, own, strict=False):
+    for (row, other), each in zip(ends, own, strict=True):
         values, other_values = source.values(row), source.values(other)
         own_values = {"values": [values[column] for column in columns]}
         own_values["other_values"] = [other_values[column] for column in columns]
@@ -228,8 +225,6 @@ def _suspects(
     of_columns = ""
     if len(columns) < len(source.columns) and ends:
         of_columns = f"Of {len(source.columns)} columns, the {len(columns)} in which such rows differ most are shown."
-    if len(ends) > len(shown):
-        note += f" The first {len(shown)} of {counted(len(ends))} are shown."
     listed = [
         [int(source.rows[row]), *source.values(row), *labels, round(each["score"], 4)]
         for (row, _), each, labels in zip(ends, own, labelled, strict=True)
