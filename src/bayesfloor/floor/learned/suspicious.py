@@ -27,10 +27,10 @@ explains. It is 0 where surer halves do not surely disagree less than the others
 does that, and nothing tells it from wrong labels. Wrong labels may also hide in the overlap, as many as there would be
 if label and truth were drawn from q apart from each other: Σ (1 - q_j) is the upper end.
 
-**Numbers.** Residuals are divided by the noise there. What noise does is read from the middle of their distribution: a
-density exp(-|z|^β) that has the median and the ninth decile of their sizes, above and below the prediction apart.
-p-values of the tails are adjusted for the number of rows (Benjamini and Hochberg 1995). Noise whose tails fall off like
-a power, such as Student's t with 3 degrees of freedom, has rows that are listed: nothing tells them from mistakes.
+**Numbers.** Residuals are divided by the noise there. What noise does is read from the middle of their distribution:
+Student's t with the degrees of freedom that have the median and the 95th percentile of their sizes, above and below the
+prediction apart. p-values of the tails are adjusted for the number of rows (Benjamini and Hochberg 1995). The longer
+the tails, the farther a row has to be: with 3 degrees of freedom few mistakes can be told from noise.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, expit, gammaincc, gammaincinv, ndtr, ndtri
+from scipy.special import betaincinv, expit, ndtr, ndtri, stdtr, stdtrit
 
 from bayesfloor.learn.nearest import nearest_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
@@ -63,9 +63,9 @@ _N_SHARES = 2001
 #: Least probability of a class, so that odds are finite.
 _LEAST = 1e-12
 #: Quantiles of the size of residuals that tell their distribution.
-_MIDDLE, _SHOULDER = 0.5, 0.9
-#: Least and largest power of the noise: from far longer tails than Laplace's to normal ones.
-_POWERS = 0.4, 2.0
+_MIDDLE, _SHOULDER = 0.5, 0.95
+#: Degrees of freedom of the noise: from Cauchy's tails to normal ones.
+_DEGREES = np.geomspace(200.0, 1.0, 200)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -338,16 +338,18 @@ def doubt_numbers(z: Floats, confidence: float = 0.95, *, seen: Floats | None = 
     Doubts
     """
     seen, n = z if seen is None else seen, len(z)
-    p = np.ones(n)
-    for side in (z > 0.0, z < 0.0):  # noise may reach farther up than down
-        if side.any():
-            power, scale = noise_of(z[side])
-            p[side] = gammaincc(1.0 / power, (np.abs(seen[side]) / scale) ** power)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(n)
-    adjusted[order] = np.minimum.accumulate((p[order] * n / np.arange(1, n + 1))[::-1])[::-1]
+    p, is_listed, n_before = np.ones(n), np.zeros(n, bool), -1
+    while is_listed.sum() > n_before:  # what is listed is no noise, and tells none
+        n_before = is_listed.sum()
+        for side in (z > 0.0, z < 0.0):  # noise may reach farther up than down
+            if (side & ~is_listed).any():
+                degrees, scale = noise_of(z[side & ~is_listed])
+                p[side] = 2.0 * stdtr(degrees, -np.abs(seen[side]) / scale)
+        order = np.argsort(p, kind="stable")
+        adjusted = np.empty(n)
+        adjusted[order] = np.minimum.accumulate((p[order] * n / np.arange(1, n + 1))[::-1])[::-1]
+        is_listed |= adjusted <= FALSE_NUMBERS
     adjusted = np.minimum(adjusted, 1.0)
-    is_listed = adjusted <= FALSE_NUMBERS
     # beyond the least residual that is listed: how many there are, and how many of them noise explains
     n_listed = int(is_listed.sum())
     expected = n * float(p[is_listed].max()) if n_listed else 0.0
@@ -359,18 +361,16 @@ def doubt_numbers(z: Floats, confidence: float = 0.95, *, seen: Floats | None = 
 
 
 def noise_of(z: Floats) -> Range:
-    """Return power and scale of the density exp(-|z / scale|^power) that has the median and ninth decile of sizes.
+    """Return degrees of freedom and scale of Student's t that has the median and the 95th percentile of sizes.
 
-    The power is 2 for normal noise and 1 for Laplace's. A few mistakes move neither quantile much.
+    A few mistakes move neither quantile much.
     """
     middle, shoulder = np.quantile(np.abs(z), [_MIDDLE, _SHOULDER])
-    powers = np.geomspace(_POWERS[1], _POWERS[0], 200)
-    quantiles = gammaincinv(1.0 / powers, _MIDDLE), gammaincinv(1.0 / powers, _SHOULDER)
-    ratios = (quantiles[1] / quantiles[0]) ** (1.0 / powers)
+    quantiles = stdtrit(_DEGREES, 0.5 + 0.5 * _MIDDLE), stdtrit(_DEGREES, 0.5 + 0.5 * _SHOULDER)
     # one standard error more, so that few rows are not taken for short tails by chance
     ratio = shoulder / max(middle, _LEAST) * (1.0 + len(z) ** -0.5)
-    power = float(np.exp(np.interp(ratio, ratios, np.log(powers))))
-    return power, max(float(shoulder) / float(gammaincinv(1.0 / power, _SHOULDER)) ** (1.0 / power), _LEAST)
+    degrees = float(np.exp(np.interp(ratio, quantiles[1] / quantiles[0], np.log(_DEGREES))))
+    return degrees, max(float(shoulder / stdtrit(degrees, 0.5 + 0.5 * _SHOULDER)), _LEAST)
 
 
 def list_rows(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.special import chdtrc, ndtri
 
 from bayesfloor.floor.learned.certainty import standard_error_of
@@ -15,12 +16,15 @@ from bayesfloor.floor.learned.suspicious import (
     list_rows,
     nearest_others,
 )
+from bayesfloor.learn.nearest import nearest_rows
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Most bins of the noise profile, and the fewest rows in each.
 MOST_BINS, BIN_ROWS = 10, 40
 #: Standard deviations from the prediction below which no row is compared with its neighbours.
 ODD = 2.5
+#: Rows beside another, whose residuals tell how large its own may be, and the least size of a residual, in deviations.
+N_NEAR, LEAST_SIZE = 25, 0.05
 
 
 def noise_profile(tested: TestedRows, share: float, confidence: float, n_samples: int) -> NoiseProfile:
@@ -140,8 +144,9 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile, n_drawn: int |
     some = np.lexsort((tested.y, predicted, -np.abs(z)))[:MOST_LISTED]
     some = some[np.abs(z[some]) >= ODD]
     nearest = nearest_others(tested.points, some, np.arange(len(z)))
-    spread = sd[some] * (1.0 + 1.0 / nearest.shape[1]) ** 0.5
-    of_neighbours = (tested.y[some] - tested.y[nearest].mean(axis=1)) / spread
+    # their median, of which a mistake among them is no large part, varies by more than their mean
+    spread = sd[some] * (1.0 + 0.5 * np.pi / nearest.shape[1]) ** 0.5
+    of_neighbours = (tested.y[some] - np.median(tested.y[nearest], axis=1)) / spread
     agree = np.sign(of_neighbours) == np.sign(z[some])
     seen = np.zeros(len(z))
     seen[some] = np.where(agree, np.sign(z[some]) * np.minimum(np.abs(of_neighbours), np.abs(z[some])), 0.0)
@@ -159,10 +164,14 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile, n_drawn: int |
 
 
 def _usual_noise(tested: TestedRows, predicted: Floats, profile: NoiseProfile) -> Floats:
-    """Return the deviation of the noise at each row, from medians in the bins of the profile."""
-    bins = np.array_split(np.lexsort((tested.y, predicted)), len(profile.sd))
-    sizes = np.abs(tested.y - predicted)
-    usual = np.array([float(np.median(sizes[rows])) for rows in bins]) / float(ndtri(0.75))
-    usual = np.where(usual > 0.0, usual, profile.sd / tested.scale)
-    middles = [0.5 * (float(predicted[rows[0]]) + float(predicted[rows[-1]])) for rows in bins]
-    return np.asarray(np.interp(predicted, middles, usual))
+    """Return the deviation of the noise at each row, as far as residuals of rows and predictions near it tell that."""
+    sizes, n = np.abs(tested.y - predicted), len(predicted)
+    usual = float(np.median(sizes)) / float(ndtri(0.75)) or profile.overall / tested.scale
+    logs = np.log(np.maximum(sizes / usual, LEAST_SIZE))
+    beside = []
+    for points in (tested.points, predicted[:, np.newaxis]):
+        near = nearest_rows(points, points, min(N_NEAR + 1, n))
+        of_others = np.nanmedian(np.where(near == np.arange(n)[:, np.newaxis], np.nan, logs[near]), axis=1)
+        beside.append(of_others - of_others.mean())
+    shares, _ = nnls(np.column_stack(beside), logs - logs.mean())
+    return usual * np.exp(shares @ np.array(beside))
