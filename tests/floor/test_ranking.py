@@ -7,9 +7,11 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows, is_rare, leads_with_ranking
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.ranking import _rank, auc_interval, rank_classes
+from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.stacking import Stack
 
 #: Learners that take milliseconds.
@@ -218,3 +220,27 @@ def test_a_rare_class_is_found():
     floor = learned_floor(X, y, learners=QUICK)
     assert f"1 ({y.sum()} rows)" in str([each for each in floor.findings if each.code == "BF026"])
     assert "BF021" not in {each.code for each in floor.findings}
+
+
+def test_ranking_counts_the_rows_given_and_the_rows_tested():
+    rng = np.random.default_rng(0)
+    n = 400
+    X = rng.normal(size=(n, 2))
+    y = (X[:, 0] + rng.normal(size=n) > np.linspace(-1, 1, n)).astype(int)  # classes change with the time
+    few = {"learners": ["gaussian"], "n_jobs": 1}
+    for found in (
+        learned_floor(X, y, time=np.arange(n), **few),
+        learned_floor(X, y, groups=np.arange(n) // 5, max_rows=200, **few),
+    ):
+        assert [each.n_samples for each in found.ranking] == np.bincount(y).tolist()
+        np.testing.assert_allclose([each.share for each in found.ranking], np.bincount(y) / n)
+        assert sum(each.n_rows for each in found.ranking) < n
+
+
+def test_numbers_drawn_from_a_larger_table_count_all_of_its_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    problem = Problem.of_numbers(X, X[:, 0] + rng.normal(size=300), n_drawn_from=10_000)
+    found, _ = regression_floor_of(problem, learners=["linear"], n_jobs=1)
+    assert found.n_samples == found.noise.n_samples == found.suspicious.n_samples == 10_000
+    assert found.suspicious.n_drawn == len(found.predicted) == 300

@@ -297,7 +297,15 @@ def learned_floor_of(
         seconds=perf_counter() - started,
         subgroups=subgroups,
         suspicious=_suspicious(learned, problem, confidence, is_told=summary.beats_baseline),
-        ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
+        ranking=tuple(
+            replace(each, n_samples=int(count), share=float(share))
+            for each, count, share in zip(
+                rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
+                problem.class_counts,
+                problem.class_totals / problem.class_totals.sum(),
+                strict=True,
+            )
+        ),
         metric=metrics[0].name,
         metrics=judged.floors,
         cost=_decisions(metrics, q, rows, problem.classes),

@@ -76,7 +76,7 @@ class ClassRanking(Result, says="label auc average_precision n_samples"):
     auc_interval : (float, float)
         Where it lies.
     average_precision : float
-        Area under the curve of precision and recall. By chance it is `share`.
+        Area under the curve of precision and recall. By chance it is the share of the class among the tested rows.
     recall_at_top : float
         Share of its rows among the 1% of all rows that are ranked highest.
     recall_at_precision : float

@@ -260,7 +260,8 @@ def _conclude(
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time, stack=learned.stack_signs())
     metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
-    profile = noise_profile(rows, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples)
+    share = min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0)
+    profile = noise_profile(rows, share, confidence, problem.n_samples)
     target = _target_summary(problem)
     predicted = np.full(n_samples, np.nan)
     predicted[rows.given] = rows.centre + rows.scale * rows.predicted[0].mean(axis=(0, 1))
