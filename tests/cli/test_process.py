@@ -169,3 +169,35 @@ def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
     assert "[#########....................." in drawn
     assert "30%" in drawn
     assert drawn.endswith("\r\033[K")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "from bayesfloor.forest.partitions.chunks import working_folder\n    held = working_folder(0)",
+        "from bayesfloor.data.row_parts import PartWriter\n    held = PartWriter(10, 2, 2, float)",
+    ],
+    ids=["partitions", "parts of rows"],
+)
+def test_a_signal_leaves_no_folder_for_temporary_files(folder, sent, tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import os, time\n"
+        "from bayesfloor.cli import script, start\n"
+        f"def run(*_):\n    {folder}\n    assert os.listdir(os.environ['TMPDIR'])\n"
+        f"    os.kill(os.getpid(), {int(sent)})\n    time.sleep(60)\n"
+        "start._run = run\n"
+        "script()\n"
+    )
+    (tmp_path / "tmp").mkdir()
+    answer = subprocess.run(
+        [sys.executable, "script.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        timeout=60,
+        check=False,
+    )
+    assert (answer.returncode, answer.stderr) == (128 + sent, "bayesfloor: interrupted\n")
+    assert list((tmp_path / "tmp").iterdir()) == []

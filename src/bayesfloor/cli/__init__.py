@@ -35,7 +35,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from bayesfloor.cli.interrupts import catch_interrupts, stop_catching
+from bayesfloor.cli.interrupts import catch_interrupts, code_of_interrupt, stop_catching
 
 __all__ = ["main", "script"]
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def script() -> NoReturn:
-    """Run the command of this process and end it, with 130 and without a traceback whenever Ctrl-C comes.
+    """Run the command of this process and end it, with 130 or 143 and no traceback when Ctrl-C or SIGTERM comes.
 
     Nothing else is imported before interrupts are caught.
     """
@@ -59,4 +59,4 @@ def script() -> NoReturn:
         print("bayesfloor: interrupted", file=sys.stderr)
         code = 130
     stop_catching()
-    sys.exit(code)
+    sys.exit(code_of_interrupt() if code == 130 else code)

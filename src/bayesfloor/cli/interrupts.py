@@ -1,35 +1,51 @@
-"""What Ctrl-C does: the first one stops the work, which removes what is half written; the next ends the process."""
+"""What Ctrl-C and SIGTERM do: the first stops the work, which cleans up after itself; the next ends the process."""
 
 import signal
 from typing import Any
 
+_SIGNALS = signal.SIGINT, signal.SIGTERM
+#: The signal that came.
+_came: list[int] = []
+
 
 def catch_interrupts() -> None:
-    """Have Ctrl-C raise KeyboardInterrupt once; where it is ignored, as nohup asks for, it stays so."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+    """Have either signal raise KeyboardInterrupt once; where it is ignored, as nohup asks for, it stays so."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL):
+            signal.signal(number, _interrupt)
 
 
 def was_interrupted() -> bool:
-    """Tell whether Ctrl-C came."""
-    return signal.getsignal(signal.SIGINT) is _leave
+    """Tell whether one of them came."""
+    return bool(_came)
+
+
+def code_of_interrupt() -> int:
+    """Return the exit code of a process that was interrupted: 143 by SIGTERM, else 130."""
+    return 128 + (_came or _SIGNALS)[0]
 
 
 def stop_catching() -> None:
-    """Have Ctrl-C end the process from now on: the work is done."""
-    if signal.getsignal(signal.SIGINT) is _interrupt:
-        signal.signal(signal.SIGINT, _leave)
+    """Have them end the process from now on: the work is done."""
+    _leave_at_the_next()
     # an interrupt inside exec, which is how dataclasses are made, has Python end a module by a signal, caught or not,
     # unless another exec ends well after it
     exec("")
 
 
-def _interrupt(*_: Any) -> None:
-    signal.signal(signal.SIGINT, _leave)
+def _leave_at_the_next() -> None:
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _interrupt:
+            signal.signal(number, _leave)
+
+
+def _interrupt(number: int, _: Any) -> None:
+    _came.append(number)
+    _leave_at_the_next()
     raise KeyboardInterrupt
 
 
-def _leave(*_: Any) -> None:
+def _leave(number: int, _: Any) -> None:
     import os
 
-    os._exit(130)
+    os._exit(128 + number)
