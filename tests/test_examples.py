@@ -67,8 +67,9 @@ def test_docstrings(name):
 @pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow if page in SLOW else ()) for page in PAGES])
 def test_page(page, tmp_path, monkeypatch, every_repeat):  # pages show what a user gets
     monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    for variable in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_TRACKING_URI"):  # a page sets what it needs
+        monkeypatch.setenv(variable, "")
+        monkeypatch.delenv(variable)
     namespace = {"__name__": "__main__"}
     left_out, outputs = set(), {}
     for block in BLOCK.finditer(TEXTS[page]):
