@@ -286,9 +286,7 @@ def learned_floor_of(
         classes=problem.classes,
         findings=in_order(
             [
-                *find_in_learned(
-                    summary, judged.residual_z, learned.problem, learned.used.codes, n_folds, is_told=judged.is_told
-                ),
+                *find_in_learned(summary, judged.residual_z, learned.problem, learned.used.codes, n_folds),
                 *(() if subgroups is None else find_in_subgroups(subgroups, summary)),
                 *plan.findings,
                 *problem.findings,
@@ -363,8 +361,6 @@ class _Judged(NamedTuple):
         As from `residual_test`.
     summaries, floors : dict
         Of each metric, by name.
-    is_told : bool
-        Whether the columns tell something of the classes, although the error does not show it.
     """
 
     rows: PlainRows
@@ -373,7 +369,6 @@ class _Judged(NamedTuple):
     residual_z: float
     summaries: dict[str, CurveSummary]
     floors: dict[str, MetricFloor]
-    is_told: bool
 
 
 def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, seed: int, n_jobs: int | None) -> _Judged:
@@ -410,8 +405,10 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
         )
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
     told_by = check_metrics(["log_loss", "roc_auc"], None, None, used.classes, rows.class_totals)[:2]
-    is_told = not summaries["error"].beats_baseline and columns_tell(stacks, rows, told_by, confidence, plan.clusters)
-    return _Judged(rows, stacks, np.exp(stacks[0].predicted[:, 0]), residual_z, summaries, floors, is_told)
+    if not summaries["error"].beats_baseline:
+        is_told = columns_tell(stacks, rows, told_by, confidence, plan.clusters)
+        summaries["error"] = summaries["error"]._replace(is_told=is_told)
+    return _Judged(rows, stacks, np.exp(stacks[0].predicted[:, 0]), residual_z, summaries, floors)
 
 
 def _shares_trained_on(learned: Learned) -> Floats:

@@ -53,12 +53,9 @@ class NothingBeaten(Finding):
 
 
 def find_in_learned(
-    summary: CurveSummary, residual_z: float, problem: Problem, codes: Ints, n_folds: int, *, is_told: bool = False
+    summary: CurveSummary, residual_z: float, problem: Problem, codes: Ints, n_folds: int
 ) -> Iterator[Finding]:
-    """List what was found, in the order of the codes.
-
-    `codes` are those of the rows that were used; `is_told` is from `columns_tell`.
-    """
+    """List what was found, in the order of the codes; `codes` are those of the rows that were used."""
     n_rows, counts = len(codes), problem.class_counts
     n_usable = problem.n_drawn_from or len(problem.X)
     if n_rows < n_usable and problem.stored is None:
@@ -95,14 +92,14 @@ def find_in_learned(
             "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
             "class is so rare that predicting it hardly ever pays; its ROC AUC tells that."
         )
-        if is_told:
+        if summary.is_told:
             why = "The features tell something about the classes all the same: judge by ROC AUC or log-loss."
         yield NothingBeaten(
             "BF023",
             f"Nothing that was tried beats always predicting the commonest class (error {summary.baseline:.4f}), so "
             f"{low}.",
             why,
-            is_told,
+            summary.is_told,
         )
     if residual_z > ERR_ALIKE:
         yield Finding(

@@ -50,7 +50,8 @@ class CurveSummary(NamedTuple):
     All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric. `kept` is the
     share of the curve's lower end that was left where learners have only begun to see what there is. `q` has the
     probabilities by which `reached` was reached, in each repeat: of the stack, or of the rule that knows no features.
-    `curve_low` is the lower end without what rows of equal features tell.
+    `curve_low` is the lower end without what rows of equal features tell. `is_told` is from `columns_tell`, where the
+    error does not beat the baseline.
     """
 
     estimate: float
@@ -66,6 +67,7 @@ class CurveSummary(NamedTuple):
     kept: float = 1.0
     q: Floats | None = None
     curve_low: float = 0.0
+    is_told: bool = False
 
 
 def summarise(

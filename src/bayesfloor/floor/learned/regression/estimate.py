@@ -354,11 +354,6 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
     }
     low, high = summary.interval
     reached = summary.reached.interval(confidence)
-    ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
-    raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
-    of_mean = level_of(weight * (y - mean) ** 2, rows.clusters, confidence)
-    # models aim at the mean; of a skewed target, always the median may do better than all of them
-    of_median = level_of(weight * np.abs(y - weighted_median(y, weight)), rows.clusters, confidence)
     floors = {
         "r2": (
             1.0 - limit,
@@ -367,29 +362,20 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
             (1.0 - reached[1], 1.0 - reached[0]),
             0.0,
         ),
-        "rmse": (
-            *below_attained(
-                spread * limit**0.5,
-                (spread * ends[0][0] ** 0.5, spread * ends[0][1] ** 0.5),
-                (spread * summary.raw.mean**0.5, spread * raw[1] ** 0.5),
-                (spread, scale * of_mean.interval(confidence)[1] ** 0.5),
-            ),
-            spread * summary.raw.mean**0.5,
-            (spread * raw[0] ** 0.5, spread * raw[1] ** 0.5),
-            spread,
-        ),
-        "mae": (
-            *below_attained(
-                per_root * limit**0.5,
-                (per_root * ends[1][0] ** 0.5, per_root * ends[1][1] ** 0.5),
-                (scale * summary.absolute.mean, scale * absolute[1]),
-                (scale * of_median.mean, scale * of_median.interval(confidence)[1]),
-            ),
-            scale * summary.absolute.mean,
-            (scale * absolute[0], scale * absolute[1]),
-            scale * of_median.mean,
-        ),
     }
+    ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
+    # models aim at the mean; of a skewed target, always the median may do better than all of them
+    of_constants = weight * (y - mean) ** 2, weight * np.abs(y - weighted_median(y, weight))
+    levels = (summary.raw, summary.absolute, *(level_of(each, rows.clusters, confidence) for each in of_constants))
+    raw, absolute, of_mean, of_median = (np.array([level.mean, *level.interval(confidence)]) for level in levels)
+    of_roots = {
+        "rmse": (spread, ends[0], spread * raw**0.5, scale * of_mean**0.5),
+        "mae": (per_root, ends[1], scale * absolute, scale * of_median),
+    }
+    for name, (unit, (least, most), attained, baseline) in of_roots.items():
+        floor, interval = unit * limit**0.5, (unit * least**0.5, unit * most**0.5)
+        estimate, interval = below_attained(floor, interval, (attained[0], attained[2]), (baseline[0], baseline[2]))
+        floors[name] = estimate, interval, attained[0], (attained[1], attained[2]), baseline[0]
     return {
         name: MetricFloor(
             name=name,
