@@ -40,7 +40,6 @@ SETTINGS = {
         "95%": "the default confidence",
         "1%": "a rare class, as an example",
         "100%": "hopeless",
-        "0.95": "an AUC",
     },
     "study.md": {"80%": "share of the rows to train on", "2.5": "minutes after which a fit was given up"},
     "votes.md": {"91%": "an agreement, as an example"},

@@ -242,7 +242,7 @@ def test_the_error_is_the_same_whatever_else_is_asked_for(floor):
 def test_sentences_say_which_side_is_proven(floor):
     auc = floor.metrics["roc_auc"].sentence()
     assert "so at least" in auc
-    assert "No model is likely to get above an ROC AUC of" in auc
+    assert "Models like those tried are not likely to get above an ROC AUC of" in auc
     assert "so at most" in floor.metrics["error"].sentence()
 
 

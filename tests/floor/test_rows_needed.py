@@ -72,7 +72,7 @@ def test_a_value_beyond_the_better_end_is_below_the_floor():
     needed = floor_of([0.20, 0.21, 0.22], 0.17, (0.15, 0.22), noise=0.005).rows_for(0.1)
     assert needed.verdict == "below the floor"
     assert needed.rows == needed.interval[1] == np.inf
-    assert "however many rows" in needed.sentence()
+    assert "by models like those tried on these columns, however many rows" in needed.sentence()
 
 
 def test_a_flat_curve_does_not_get_there():
@@ -161,7 +161,8 @@ def test_the_first_metric_or_one_by_name():
 def test_how_it_is_shown():
     needed = floor_of(power_law(0.0, 0.1, 0.5), 0.0, (0.0, 1e-4)).rows_for(0.1 * 4**-0.5)
     assert repr(needed).startswith("RowsNeeded(metric 'error', value 0.0500, verdict 'more rows', rows 3")
-    assert needed.sentence().startswith("An error of 5.0% takes about 3,")
+    assert needed.sentence().startswith("An error of 5.0% takes models like those tried ")
+    assert "1,300 training rows to more than 100 times the 800 at hand (95% interval; about 3," in needed.sentence()
     assert "times the 800 at hand" in needed.sentence()
     frame = needed.frame()
     assert len(frame) == 1

@@ -51,8 +51,8 @@ def test_the_report_is_about_the_first_metric(report):
 def test_the_answer_leads_with_it_and_has_the_error_beside(report):
     answer, floor = report.summary["answer"], report.summary["floor"]
     assert floor["high"] < 0.99
-    assert answer[0].startswith(f"No model is likely to get above an ROC AUC of {figure(floor['high'])}; the ceiling")
-    assert f"95% range {figure(floor['low'])}–" in answer[0]
+    assert answer[0].startswith(f"The ceiling is about an ROC AUC of {figure(floor['estimate'])} (95% range ")
+    assert f"{figure(floor['low'])}–{figure(floor['high'])})" in answer[0]
     assert f"reaches {figure(floor['reached']['value'])} (0.5 without features)" in answer[1]
     error = report.learned.metrics["error"]
     assert f"The floor of the error is about {percent(error.estimate)}" in answer[-1]

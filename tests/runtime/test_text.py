@@ -41,5 +41,7 @@ def test_rates_have_the_digits_that_matter(rate, text):
 
 def test_ranges_and_figures():
     assert percent_range(0.00001, 0.151) == "0–15.1%"
+    assert percent_range(0.9996, 1.0) == "99.96–100%"
+    assert percent_range(0.99997, 1.0) == ">99.99–100%"
     assert percent_range(0.013, 0.151) == "1.3–15.1%"
     assert [figure(value) for value in (0.01234, 4.567, 12345.0, 0.9996)] == ["0.0123", "4.57", "12,300", "0.9996"]

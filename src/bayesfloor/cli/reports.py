@@ -50,7 +50,7 @@ def report(
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
-    """Report how good any model can get on the data, and where it will hurt.
+    """Report how good models can get on the data, and where it will hurt.
 
     The answer on the terminal, and everything in one HTML file that needs no
     network: the floor and how sure it is, the learning curve, the hardest classes

@@ -42,7 +42,7 @@ def floor_checks(
     code           severity    what it finds
     =============  ==========  ==========================================================================
     BF-GAP         issue       the model errs on more rows than a stack of learners does, surely
-    BF-TARGET      issue       no model is likely to reach the error that is hoped for
+    BF-TARGET      issue       the error that is hoped for is below the range of the floor
     BF-LABELS      tip         rows whose neighbours all say that they belong to another class
     BF-CLASSES     tip         two classes that nothing tells apart
     =============  ==========  ==========================================================================

@@ -65,7 +65,7 @@ def difficulty_report(
     client: Any = None,
     checks: bool = True,
 ) -> DifficultyReport:
-    """Report how good any model can get on some data, how sure that is, and where it will hurt.
+    """Report how good models can get on some data, how sure that is, and where it will hurt.
 
     Where the labels are classes, it is about classifiers: how low their error can go, which classes are hard, which
     rows look like another class. Where they are numbers, it is about regression: how much of the variance can be

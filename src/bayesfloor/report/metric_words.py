@@ -121,7 +121,7 @@ def verdict_on(metric: MetricFloor, target: float) -> tuple[str, str]:
     if (best < target) if larger else (best > target):
         return "not feasible", (
             f"The {word}'s range {ends} at {written(best, is_rate)}, {side} {goal}. This rests on the learning curve "
-            "going on as it does; better features would change the problem itself."
+            "going on as it does, for models like those tried; better features would change the problem itself."
         )
     side = "below" if metric.estimate <= target else "above"
     return "undecided", (

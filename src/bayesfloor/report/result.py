@@ -29,7 +29,7 @@ _IN_FRAME = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DifficultyReport(Result):
-    """How good any model can get on some data, and where it will hurt.
+    """How good models can get on some data, and where it will hurt.
 
     Shows itself in notebooks. `print` gives the text of the terminal. Where the labels are numbers, there are no trees,
     classes and pairs.

@@ -351,12 +351,11 @@ def _steps_to_win(figures: Figures, limit: Limit) -> Iterator[Step]:
     rest = abs(metric.perfect - metric.estimate)
     scale = abs(metric.baseline - metric.perfect)
     if limit.more_rows == "little" and not figures.err_alike and rest <= _WORTH * scale:
-        yield Step("stop", gap, f"Stop: only {difference(gap, metric.is_rate)} can be won here.")
+        yield Step("stop", gap, f"Stop: about {difference(gap, metric.is_rate)} can be won here.")
     elif rest > _WORTH * scale:
-        only = "Only other columns" if limit.more_rows == "little" and not figures.err_alike else "Other columns"
         yield Step(
             "better columns",
             rest,
-            f"Find better columns: {only.lower()} can win what lies beyond the {limit_word(metric.larger_is_better)}, "
+            f"Find better columns: they can win at most what lies beyond the {limit_word(metric.larger_is_better)}, "
             f"{difference(rest, metric.is_rate)}.",
         )

@@ -198,11 +198,11 @@ def written_range(low: float | None, high: float | None, is_rate: bool) -> str:
 def points(rate: float) -> str:
     """Write a rate, or a difference of two, in percentage points without a sign for them."""
     value = 100.0 * rate
-    if value == 0.0 or value >= 99.95:
+    if value == 0.0 or value >= 100.0 - 1e-9:
         return f"{value:.0f}"
-    if value < 0.005:
-        return "<0.01"
-    return f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
+    if value < 0.005 or value > 99.995:
+        return "<0.01" if value < 50.0 else ">99.99"
+    return f"{value:.1f}" if 0.995 <= value < 99.95 else f"{value:.2f}"
 
 
 def difference(value: float, is_rate: bool) -> str:

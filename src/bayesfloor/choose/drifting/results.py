@@ -188,8 +188,8 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     is_exact : bool
         Whether the p-values come from all ways to deal the tables' names out to their rows.
     separability : MetricFloor or None
-        The ROC AUC of models that tell rows of the two tables apart: what was reached, and the most that any model can
-        reach. None where no models were trained.
+        The ROC AUC of models that tell rows of the two tables apart: what was reached, and about the most that
+        models can reach. None where no models were trained.
     moves : tuple of ColumnMove
         Each part of a column, the surest first.
     levels : tuple of LevelMove

@@ -178,7 +178,7 @@ class MetricFloor(
         """
         side, most = ("above", "at least") if self.larger_is_better else ("below", "at most")
         shown_as = self.written
-        limit = f"No model is likely to get {side} {self.said(self.best)}"
+        limit = f"Models like those tried are not likely to get {side} {self.said(self.best)} on these columns"
         if self.best == self.perfect:
             limit = f"Nothing in these rows rules out {self.said(self.perfect)}"
         return (

@@ -86,18 +86,19 @@ class RowsNeeded(
         """
         what, now = self.value_text, _rounded(self.n_train)
         low, high = self.interval
-        to = _rounded(high) if np.isfinite(high) else f"more than {MOST:g} times the {now} at hand"
-        spread = f"{100 * self.confidence:g}% interval {_rounded(low)} to {to}"
+        beyond = f"training rows to more than {MOST:g} times the {now} at hand"
+        to = f"to {_rounded(high)} training rows" if np.isfinite(high) else beyond
+        takes = f"takes models like those tried {_rounded(low)} {to} ({100 * self.confidence:g}% interval; about"
+        unlikely = "is not likely to be reached by models like those tried on these columns"
         earliest = f"; at the earliest {_rounded(low)} training rows may do" if np.isfinite(low) else ""
         sentence = {
-            "reached": f"{what} is reached already: about {_rounded(self.rows)} training rows do ({spread}).",
+            "reached": f"{what} is reached already: it {takes} {_rounded(self.rows)}).",
             "more rows": (
-                f"{what} takes about {_rounded(self.rows)} training rows, {self.rows / self.n_train:.2g} times the "
-                f"{now} at hand ({spread}), if the learning curve goes on as it does."
+                f"{what} {takes} {_rounded(self.rows)}, {self.rows / self.n_train:.2g} times the {now} at hand), if "
+                "the learning curve goes on as it does."
             ),
-            "out of reach": f"{what} is not likely to be reached within {MOST:g} times the {now} training rows at hand"
-            f"{earliest}.",
-            "below the floor": f"{what} is beyond what any model is likely to reach, however many rows there are.",
+            "out of reach": f"{what} {unlikely} within {MOST:g} times the {now} training rows at hand{earliest}.",
+            "below the floor": f"{what} {unlikely}, however many rows there are.",
         }[self.verdict]
         return " ".join([sentence[0].upper() + sentence[1:], *(finding.sentence for finding in self.findings)])
 

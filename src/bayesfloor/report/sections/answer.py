@@ -104,7 +104,8 @@ class Answer(Section[Any]):
             f"The {limit_word(metric.larger_is_better)}": _meaning_of_limit(metric, is_number=is_number),
             "The range": (
                 f"The {worse} end is never {side} what a model reached on rows it had not seen. The {better} end is "
-                "extrapolated. It is no bound: structure finer than the distances between rows cannot be seen in them."
+                "extrapolated from what the models tried learn of the columns as encoded. It is no bound: other models "
+                "may see more, and structure finer than the distances between rows cannot be seen in them."
             ),
         }
         if isinstance(figures, ClassFigures) and figures.fast_model is not None:
@@ -325,18 +326,10 @@ def answer_of_metric(
     """Return the sentences that a report on another metric than the error begins with."""
     metric = limit.metric
     level, word = exact_percent(metric.confidence), limit_word(metric.larger_is_better)
-    side, extreme = ("above", "high") if metric.larger_is_better else ("below", "low")
     interval = f"{level} range {written_range(*metric.interval, metric.is_rate)}"
-    if metric.best == metric.perfect:
-        first = (
-            f"The {word} is about {metric.said(metric.estimate)} ({interval}); how {extreme} it can get cannot be told "
-            "from these rows."
-        )
-    else:
-        first = (
-            f"No model is likely to get {side} {metric.said(metric.best)}; the {word} is about "
-            f"{metric.written(metric.estimate)} ({interval})."
-        )
+    extreme = "high" if metric.larger_is_better else "low"
+    is_open = f"; how {extreme} it can get cannot be told from these rows" if metric.best == metric.perfect else ""
+    first = f"The {word} is about {metric.said(metric.estimate)} ({interval}){is_open}."
     second = f"{limit.best_model[0].upper()}{limit.best_model[1:]} {_reaches(limit)}"
     sentences = [first, f"{second}; {hardest}." if hardest else f"{second}."]
     if learned.metric == "cost" and learned.cost is not None and (dearest := dearest_decision(learned.cost)):
