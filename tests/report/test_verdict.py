@@ -174,7 +174,8 @@ def test_sentences_agree_with_the_figures_and_with_each_other(name, seed):
     report = report_on(name, seed)
     summary, verdict = report.summary, report.verdict
     assert contradictions(summary) == []
-    assert "roven" not in told(summary)
+    claims = ("roven", "any model", "No model is", "only other columns")  # other models may do better than those tried
+    assert not [claim for claim in claims if claim in told(summary)]
     limit, floor = verdict.limit, summary["floor"]
     assert (limit.metric.estimate, limit.metric.reached) == (floor["estimate"], floor["reached"]["value"])
     assert floor["low"] <= floor["estimate"] <= floor["high"]
