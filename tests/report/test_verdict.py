@@ -281,6 +281,7 @@ def test_columns_that_tell_of_a_rare_class_are_not_called_useless(seed):
     report = difficulty_report(X, y, effort="fast", checks=False, n_jobs=1)
     assert report.learned.ranking[0].auc_interval[0] > 0.55
     assert report.verdict.limit.more_rows == "nothing"  # of the error
+    assert report.summary["curve"]["note"].startswith("By the error, nothing is surely better than no features")
     (step,) = report.verdict.steps
     assert step.action == "better metric"
     assert "the columns tell something of the target that the error does not show" in step.sentence

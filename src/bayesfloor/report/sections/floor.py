@@ -184,7 +184,7 @@ def note_on_curve(limit: Limit, err_alike: bool) -> str:
     if limit.more_rows == "done":
         return "No error is left to win." if metric.name == "error" else "Nothing is left to win."
     if limit.more_rows == "nothing":
-        parts = ["Nothing that was tried is surely better than no features, so that the curve tells nothing yet."]
+        parts = [f"By the {metric.title}, nothing is surely better than no features: the curve tells nothing yet."]
     elif limit.more_rows == "unknown":
         parts = ["These are too few rows to tell what more of them would win."]
     elif gap > 0 and gained > 0:
