@@ -347,7 +347,9 @@ def test_unknown_home_directory(home, start, tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "~").exists()
 
 
-@pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "one bit", "other types", "unreadable"])
+@pytest.mark.parametrize(
+    "damage", ["empty", "truncated", "garbage", "one bit", "other types", "other kernel", "unreadable"]
+)
 def test_damaged_files_are_compiled_again(damage, home, start, capsys):
     outer = start()
     assert outer(1) == 4
@@ -366,6 +368,9 @@ def test_damaged_files_are_compiled_again(damage, home, start, capsys):
         assert outer(0.5) == 3.0
         (of_float,) = set(files_of(outer)) - {path}
         shutil.copy(of_float, path)
+    elif damage == "other kernel":
+        (of_inner,) = path.parent.glob("inner.inner-*.bin")
+        shutil.copy(of_inner, path)
     else:
         path.unlink()
         path.mkdir()

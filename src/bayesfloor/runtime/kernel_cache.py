@@ -153,7 +153,7 @@ def kept(path: Path) -> bytes | None:
     except OSError as error:
         _warn_once(f"compiled kernels cannot be read and are compiled again: {_reason(error)}")
         return None
-    return content[32:] if hashlib.sha256(content[32:]).digest() == content[:32] else None
+    return content[32:] if _checksum(path, content[32:]) == content[:32] else None
 
 
 def keep(path: Path, content: bytes) -> None:
@@ -161,9 +161,14 @@ def keep(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)  # another process may have removed it as unused
         # readable as the umask allows: others may share the folder
-        write_whole(path, hashlib.sha256(content).digest() + content, durable=False)
+        write_whole(path, _checksum(path, content) + content, durable=False)
     except OSError as error:
         _warn_once(f"compiled kernels are not kept for the next start: {_reason(error)}")
+
+
+def _checksum(path: Path, content: bytes) -> bytes:
+    """Return the checksum of a file, which another file that is copied over it does not have."""
+    return hashlib.sha256(path.name.encode() + b"\n" + content).digest()
 
 
 @cache
