@@ -157,7 +157,7 @@ def test_bugs_are_said_to_be_bugs(run, table, monkeypatch):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", broken)
-    assert "unexpected ZeroDivisionError: division by zero" in complaint(run("fit table.csv --out m.skops"), 3)
+    assert "unexpected ZeroDivisionError: division by zero" in complaint(run("fit table.csv --out m.skops"), 70)
 
 
 def test_warnings_are_one_line(run, table, monkeypatch):

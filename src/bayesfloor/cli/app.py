@@ -34,7 +34,7 @@ _EPILOGUE = """Examples:
   bayesfloor explain BF008
 
 Exit codes: 0 done, 1 a floor is above --fail-above or below --fail-below, 2 usage,
-3 bad data, 4 something is missing, 130 interrupted, 143 terminated."""
+3 bad data, 4 something is missing, 70 an error of bayesfloor itself, 130 interrupted, 143 terminated."""
 
 #: Commands in the order of the help of all.
 _ANSWERS = report, floor, gap, pairs, classes, votes, tree, select, compare, weights, drift, fit, predict

@@ -6,6 +6,7 @@ FAILED = 1
 USAGE = 2
 BAD_DATA = 3
 MISSING = 4
+INTERNAL = 70
 INTERRUPTED = 130
 
 #: Letters of a line that says what went wrong; names and values out of a file may be of any length.

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
+from bayesfloor.cli.exits import INTERNAL, INTERRUPTED, OK, USAGE, exit_code_of, one_line
 from bayesfloor.cli.interrupts import was_interrupted
 from bayesfloor.cli.streams import STDIN_TOKEN, abandon, fill_closed_descriptors, tell
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None, *, app: "App | None" = None) ->
     -------
     int
         The exit code: 0 done, 1 a floor is above ``--fail-above`` or below ``--fail-below``, 2 usage, 3 bad data,
-        4 something missing, 130 interrupted.
+        4 something missing, 70 an error of bayesfloor itself, 130 interrupted.
     """
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     fill_closed_descriptors()
@@ -91,7 +91,7 @@ def _report(error: BaseException, *, debug: bool) -> int:
         tell("".join(traceback.format_exception(error)).rstrip())
     if code is None:
         _complain(f"unexpected {type(error).__name__}: {one_line(error)}; --debug shows where. Please report this.")
-        return BAD_DATA
+        return INTERNAL
     _complain(one_line(error))
     return code
 
