@@ -40,6 +40,7 @@ def complaint(outcome, code):
         ("floor table.csv --rows-for 0.1 --fast", "--rows-for needs a learning curve"),
         ("floor table.csv --target kindd", "table.csv has no column 'kindd'; did you mean 'kind'?"),
         ("floor table.csv --drop x3", "has no column 'x3'"),
+        ("floor table.csv --drop -", "has no column '-'"),
         ("floor table.csv --categorical zz", "has no column 'zz'"),
         ("floor tabel.csv", "'tabel.csv': no such file"),
         ("floor iriss", "did you mean 'iris'?"),

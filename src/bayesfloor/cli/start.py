@@ -7,14 +7,18 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import INTERNAL, INTERRUPTED, OK, USAGE, exit_code_of, one_line
 from bayesfloor.cli.interrupts import was_interrupted
-from bayesfloor.cli.streams import STDIN_TOKEN, abandon, fill_closed_descriptors, tell
+from bayesfloor.cli.streams import abandon, fill_closed_descriptors, tell
 
 if TYPE_CHECKING:
     from cyclopts import App
+
+#: What a lone hyphen is called while options are read: to the parser it is an option without a name.
+HYPHEN = "::hyphen"
 
 
 def main(arguments: Sequence[str] | None = None, *, app: "App | None" = None) -> int:
@@ -67,16 +71,27 @@ def _run(tokens: list[str], app: "App | None") -> int:
         from bayesfloor.cli.app import app as own
 
         app = own
-    # to the parser a lone hyphen is an option without a name
-    given = [STDIN_TOKEN if token == "-" else token for token in tokens]
+    given = [HYPHEN if token == "-" else token for token in tokens]
     try:
-        code = app(given, exit_on_error=False, print_error=False, result_action="return_value")
+        command, bound, _ = app.parse_args(given, exit_on_error=False, print_error=False)
+        code = command(*map(_with_hyphens, bound.args), **{k: _with_hyphens(v) for k, v in bound.kwargs.items()})
     except CycloptsError as error:
         if "--debug" in tokens:
             tell(traceback.format_exc().rstrip())
         _complain(f"{one_line(error)} See '{app.name[0]} --help'.")
         return USAGE
     return OK if code is None else int(code)
+
+
+def _with_hyphens(value: Any) -> Any:
+    """Put lone hyphens back into what was read from the command line."""
+    if isinstance(value, str):
+        return "-" if value == HYPHEN else value
+    if isinstance(value, tuple | list):
+        return type(value)(map(_with_hyphens, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{field.name: _with_hyphens(getattr(value, field.name)) for field in fields(value)})
+    return value
 
 
 def _report(error: BaseException, *, debug: bool) -> int:

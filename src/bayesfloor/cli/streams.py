@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-#: What a lone hyphen, which stands for standard input, is called while options are read.
-STDIN_TOKEN = "::stdin"
+#: What stands for standard input among files.
+STDIN_TOKEN = "-"
 
 
 def fill_closed_descriptors() -> None:
