@@ -56,9 +56,6 @@ def floors(X: Any, y: Any) -> Iterator[tuple[str, str]]:
     for cut in ("min-cut", "average-linkage", "normalized-cut"):
         tree = bf.build_class_tree(pairs.normalized, pairs.classes, cut=cut)
         yield f"tree by {cut}", checksum(repr(tree.to_nested()))
-    half = len(X) // 2
-    grown = bf.spanning_forests(X[:half]).extend(X[half:])
-    yield "extend", of_forests(grown)
 
 
 def learned(X: Any, y: Any) -> Iterator[tuple[str, str]]:

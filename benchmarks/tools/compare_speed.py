@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.problems.point_sets import SETS, mixture
+from benchmarks.problems.point_sets import SETS
 from benchmarks.problems.real_tables import SPECS
 from benchmarks.problems.stored_sets import stored_set
 from benchmarks.tools.command_line import parser_of
@@ -48,24 +48,12 @@ def tasks() -> dict[str, Callable[[], Callable[[], object]]]:
     def fit(make: Callable[[], Any], X: Any, y: Any) -> Callable[[], object]:
         return lambda: make().fit(X, y)
 
-    def batches(X: Any, n_batches: int) -> Callable[[], object]:
-        parts = np.array_split(X, n_batches)
-
-        def work() -> object:
-            forests = bf.spanning_forests(parts[0], n_jobs=THREADS)
-            for part in parts[1:]:
-                forests = forests.extend(part, n_jobs=THREADS)
-            return forests
-
-        return work
-
     named: dict[str, Callable[[], Callable[[], object]]] = {
         f"forests: {name}": lambda load=load: forests(load()[0]) for name, load in SETS.items()
     }
     for name in CLASS_SETS:
         named[f"classes: {name}"] = lambda load=SETS[name]: classes(*load())
     named["classes: satimage"] = lambda: classes(*stored_set("paper/satimage", standardize=True))
-    named["extend: 20 batches, 20 000 x 16"] = lambda: batches(mixture(20_000, 16, 3)[0], 20)
     named["learned_floor: segment"] = lambda: floor(*stored_set("paper/segment", standardize=True))
     sets = {
         "wine": lambda: load_wine(return_X_y=True),

@@ -26,8 +26,8 @@ def means_at(time):
 
 # %%
 # Two floors after every batch. :meth:`~bayesfloor.BayesErrorEstimator.partial_fit` adds rows to
-# those that it has seen, for the price of their distances to them: this is the floor for one
-# model of all the history. The other one is of the last five batches: the floor by now.
+# those that it has seen: this is the floor for one model of all the history. The other one is of
+# the last five batches: the floor by now.
 
 rng = np.random.default_rng(0)
 times = np.linspace(0, 1, 25)

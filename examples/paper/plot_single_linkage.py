@@ -61,4 +61,4 @@ plt.show()
 # ---------------
 # Single linkage follows thin shapes, and one row between two clusters joins them: look at the
 # lengths on the right for a gap. HDBSCAN's hierarchy does not join them so, and is a tree as well:
-# :doc:`/clustering`. :meth:`bayesfloor.results.Forests.extend` adds rows later.
+# :doc:`/clustering`.

@@ -8,8 +8,6 @@ import pytest
 from sklearn.base import clone
 
 from bayesfloor.floor.trees.estimator import BayesErrorEstimator
-from bayesfloor.forest.growing import batch
-from bayesfloor.forest.growing import classes as growing_classes
 
 from .samples import gaussian_classes, one_hot_table
 
@@ -33,13 +31,6 @@ def assert_same_floors(actual, expected):
                     np.testing.assert_array_equal(value, wanted, err_msg=f"{name}.{field.name}", strict=True)
 
 
-@pytest.fixture
-def few_points(monkeypatch):
-    """Small classes go through the same steps as large ones."""
-    monkeypatch.setattr(batch, "FEW_POINTS", 40)
-    monkeypatch.setattr(growing_classes, "FEW_POINTS", 40)
-
-
 def continuous(rng):
     X, y = gaussian_classes(rng, 700, [0.2, 0.3, 0.5], 2 * np.eye(3), 4)
     return X, np.array(["b", "ccc", "a"])[y]
@@ -52,7 +43,6 @@ def tied(rng):
 
 @pytest.mark.parametrize("n_tie_draws", [1, 2])
 @pytest.mark.parametrize("sample", [continuous, tied], ids=lambda sample: sample.__name__)
-@pytest.mark.usefixtures("few_points")
 def test_equals_fit_on_everything(sample, n_tie_draws):
     X, y = sample(np.random.default_rng(0))
     estimator = BayesErrorEstimator(n_tie_draws=n_tie_draws)
@@ -61,7 +51,6 @@ def test_equals_fit_on_everything(sample, n_tie_draws):
         assert_same_floors(estimator, clone(estimator).fit(X[:stop], y[:stop]))
 
 
-@pytest.mark.usefixtures("few_points")
 def test_one_row_at_a_time_and_new_classes():
     rng = np.random.default_rng(0)
     X = np.round(rng.standard_normal((60, 2)), 1)
@@ -134,15 +123,12 @@ def test_fit_starts_anew_and_so_does_what_follows():
     assert not hasattr(estimator, "bayes_error_")  # not the one of the rows that are no longer there
 
 
-def test_parameters_that_must_stay():
-    X, y = continuous(np.random.default_rng(0))
-    estimator = BayesErrorEstimator(random_state=None).partial_fit(X[:200], y[:200])
-    estimator.set_params(confidence=0.5, forced_edges="keep").partial_fit(X[200:], y[200:])
-    expected = BayesErrorEstimator(confidence=0.5, forced_edges="keep").fit(X, y)  # no ties: the seed does not matter
-    assert_same_floors(estimator, expected)
-    for changed in ({"n_trees": 2}, {"n_tie_draws": 3}, {"random_state": 1}):
-        with pytest.raises(ValueError, match="cannot change from batch to batch"):
-            clone_with_stream(estimator).set_params(**changed).partial_fit(X[:1], y[:1])
+def test_parameters_are_those_of_the_moment():
+    X, y = tied(np.random.default_rng(0))
+    estimator = BayesErrorEstimator().partial_fit(X[:200], y[:200])
+    changed = {"n_trees": 2, "n_tie_draws": 3, "random_state": 1, "confidence": 0.5, "forced_edges": "keep"}
+    estimator.set_params(**changed).partial_fit(X[200:], y[200:])
+    assert_same_floors(estimator, BayesErrorEstimator(**changed).fit(X, y))
 
 
 def clone_with_stream(estimator):

@@ -38,7 +38,6 @@ from bayesfloor.forest.classes import joining
 from bayesfloor.forest.gpu import engine as device_engine
 from bayesfloor.forest.gpu import rows as device_rows
 from bayesfloor.forest.gpu import sweep as device_sweep
-from bayesfloor.forest.growing import batch, classes
 from bayesfloor.forest.partitions import chunks, dispatch, graph
 from bayesfloor.forest.sweep import boruvka, driver
 from bayesfloor.runtime import cluster, limits
@@ -286,8 +285,6 @@ SETTINGS = (
 
 # (module, constant, low value): drawn one by one
 LIMITS = (
-    (batch, "FEW_POINTS", 4),
-    (classes, "FEW_POINTS", 4),
     (joining, "SMALL_BLOCK", 9),
     (joining, "LARGE_BLOCK", 100),
     (joining, "AT_ONCE", 50),
@@ -358,7 +355,6 @@ class Case:
     n_jobs: int
     settings: dict[str, Any]
     limits: tuple[tuple[Any, str, int], ...]
-    batches: list[int]  # rows after which a batch begins
     option: str | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
 
@@ -376,7 +372,7 @@ class Case:
         limits = [f"{module.__name__.rsplit('.')[-1]}.{name} = {value}" for module, name, value in self.limits]
         return (
             f"{self.way} of {self.kind} {self.X.shape} as {self.input}, classes {sizes}, {self.n_trees} trees, "
-            f"random_state {self.random_state}, {self.n_jobs} threads, batches {self.batches}, {self.settings}, "
+            f"random_state {self.random_state}, {self.n_jobs} threads, {self.settings}, "
             f"{', '.join(limits) or 'no limits'}, {self.option or 'no option'}"
         )
 
@@ -407,7 +403,6 @@ def draw_case(seed, number, ways=None):
     limits = tuple(limit for limit in LIMITS if rng.random() < 0.5)
     n_trees = int(rng.choice([1, 2, 3, 4, 7, 40], p=[0.25, 0.2, 0.35, 0.15, 0.04, 0.01]))
     random_state = int(rng.choice([0, 5, 2**63 - 1]))
-    batches = np.unique(rng.integers(2, n + 1, rng.integers(1, 5))).tolist()
     drawn = rng.random()
     for name, option in OPTIONS.items():
         if way in option.ways and y is None:
@@ -416,11 +411,11 @@ def draw_case(seed, number, ways=None):
                 values = np.ascontiguousarray(INPUTS[input_].values(X), np.float64)
                 arguments = option.draw(rng, values)
                 return Case(
-                    seed, number, kind, X, input_, way, None, n_trees, random_state, 1, settings, limits, batches,
+                    seed, number, kind, X, input_, way, None, n_trees, random_state, 1, settings, limits,
                     name, arguments,
                 )  # fmt: skip
     n_jobs = int(rng.integers(1, 3))
-    return Case(seed, number, kind, X, input_, way, y, n_trees, random_state, n_jobs, settings, limits, batches)
+    return Case(seed, number, kind, X, input_, way, y, n_trees, random_state, n_jobs, settings, limits)
 
 
 def draw_labels(rng, X):
@@ -478,29 +473,6 @@ def by_torch(case, X, folder):
         return forests_of(case, X, device=torch.device("cpu"))
 
 
-def in_batches(case, X, folder):
-    """The first rows at once and the others added, each batch as a type of its own."""
-    values, rng = case.values, case.rng()
-    cuts = [*case.batches, len(values)]
-    if case.y is not None:  # the first batch has two classes
-        cuts = [cut for cut in cuts if len(np.unique(case.y[:cut])) > 1]
-    names = [name for name in MEMORY if INPUTS[name].values is INPUTS["array"].values]
-    first, y = cuts[0], case.y
-    arguments = {"n_trees": case.n_trees, "random_state": case.random_state, "n_jobs": case.n_jobs}
-    if y is None:
-        forests = spanning_forests(values[:first], **arguments)
-    else:
-        forests = class_forests(values[:first], y[:first], **arguments)
-    for start, stop in itertools.pairwise(cuts):
-        if start == stop:
-            continue
-        name = names[rng.integers(len(names))] if rng.random() < 0.3 else "array"
-        new = INPUTS[name].make(values[start:stop], folder) if is_installed(INPUTS[name].needs) else values[start:stop]
-        labels = () if y is None else (y[start:stop],)
-        forests = forests.extend(new, *labels, n_jobs=case.n_jobs)
-    return forests
-
-
 def in_tasks(case, X, folder):
     with tasks_here(case) as client:
         return forests_of(case, X, client=client)
@@ -527,8 +499,6 @@ WAYS = {
     "classes": Way(at_once, 0.14, "always"),
     "without kernels": Way(without_kernels, 0.05),
     "classes without kernels": Way(without_kernels, 0.03, "always"),
-    "extended": Way(in_batches, 0.13, inputs=("array",)),
-    "classes, extended": Way(in_batches, 0.09, "always", inputs=("array",)),
     "out of core": Way(at_once, 0.05, "maybe", inputs=FILES, in_partitions=True),
     "tasks": Way(in_tasks, 0.05, "maybe", inputs=SENT, in_partitions=True),
     "tasks of a collection": Way(in_tasks_of_a_collection, 0.015, "maybe", ("array",), in_partitions=True),

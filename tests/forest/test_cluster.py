@@ -136,14 +136,6 @@ def test_class_forests(client, in_small_partitions, kind, n_classes):
     assert_same_class_forests(class_forests(X, names, client=client), local_classes(X, names))
 
 
-def test_forests_from_a_cluster_can_be_extended_and_those_of_classes_say_that_they_cannot(client, in_small_partitions):
-    X = make_points("some_copies", 900, 4)
-    assert_same_forests(spanning_forests(X[:800], client=client).extend(X[800:]), local(X))
-    by_class = class_forests(X, make_labels(900, 3), client=client)
-    with pytest.raises(ValueError, match="cannot be extended: they were not computed in this process's memory"):
-        by_class.extend(X[:1], [0])
-
-
 def test_progress(client, in_small_partitions):
     calls = []
     spanning_forests(make_points("gaussian", 1000, 3), client=client, progress=lambda *call: calls.append(call))

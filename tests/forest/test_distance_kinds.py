@@ -142,6 +142,4 @@ def test_what_cannot_be_had_is_refused_early(tmp_path):
         pytest.raises(ValueError, match="distance='cosine' needs all rows in memory"),
     ):
         spanning_forests(tmp_path / "points.npy", distance="cosine")
-    with pytest.raises(ValueError, match=r"Only forests of Euclidean distances can be extended.*distance='cosine'"):
-        spanning_forests(X, distance="cosine").extend(X)
     assert spanning_forests(tmp_path / "points.npy", distance="cosine").distance == "cosine"

@@ -101,7 +101,7 @@ def test_the_refusal_names_rows_and_magnitudes():
     assert spanning_forests(np.where(np.abs(X) < 2.0**-908, 0.0, X)).sites.max() == 1
 
 
-@pytest.mark.parametrize("way", ["at once", "extended", "out of core", "device"])
+@pytest.mark.parametrize("way", ["at once", "out of core", "device"])
 def test_lengths_beyond_float64_are_refused(way, tmp_path):
     if way not in usable_ways():
         pytest.skip("needs a package of an extra")

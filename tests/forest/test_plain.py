@@ -40,14 +40,6 @@ def test_sums_over_edges_are_equal_bit_by_bit(kind):
             assert_array_equal(one, other)
 
 
-def test_what_began_without_kernels_is_extended_with_them():
-    X, y = make_points("gaussian", 200, 30), make_labels(200, 3)
-    with plainly():
-        forests, by_class = spanning_forests(X[:150]), class_forests(X[:150], y[:150])
-    assert_same_forests(forests.extend(X[150:]), spanning_forests(X))
-    assert_same_forests(by_class.extend(X[150:], y[150:]).whole, spanning_forests(X))
-
-
 def test_no_kernel_is_compiled(monkeypatch):
     def refuse(self, *arguments):
         raise AssertionError(f"{self.py_func.__name__} is compiled")

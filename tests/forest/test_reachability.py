@@ -148,9 +148,6 @@ def test_every_kind_of_input(tmp_path):
 def test_what_cannot_be_had_is_refused_early(tmp_path):
     X = make_points("gaussian", 50, 2)
     np.save(tmp_path / "points.npy", X)
-    forests = spanning_forests(X, core_distances=3)
-    with pytest.raises(ValueError, match=r"Only forests of Euclidean distances can be extended.*mutual reachability"):
-        forests.extend(X)
     with pytest.raises(ValueError, match="core_distances are computed with on the CPU only"):
         spanning_forests(X, core_distances=3, device="cuda")
     with plan.override(partition_rows=10), pytest.raises(ValueError, match="core_distances needs all rows in memory"):

@@ -171,21 +171,27 @@ def _forests() -> None:
 
     from bayesfloor.forest import plan
     from bayesfloor.forest.order.kruskal_kernels import component_labels
+    from bayesfloor.forest.order.points import rank_points
+    from bayesfloor.forest.sweep.grow import near_each
     from bayesfloor.forest.sweep.seed_kernels import chain_edges
+    from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
+    from bayesfloor.runtime.threads import WorkerPool
 
     for n_features in (3, 4):  # kernels are compiled for each of two, three and four axes
         bf.spanning_forests(_sample(700, n_features)[0], n_jobs=2)
     for n_features, projection in ((2, "none"), (30, "auto"), (40, "pca")):
         X, _ = _sample(700, n_features)
         forests = bf.spanning_forests(X, n_jobs=1)
-        forests.extend(X[:5] + 0.5)
         forests.to_linkage()
         bf.spanning_forests(X, n_jobs=1, core_distances=4)
         with plan.override(projection=projection, survivors_per_point=0.01):
             bf.spanning_forests(X, n_jobs=1)
     bf.spanning_forests([*X[:100], *X[:100]])
     bf.spanning_forests([*X[:100], *X[:100]], core_distances=4)
-    # what is left apart by near neighbours and a sample's trees is rare
+    # tiles that hold parts of several regions are rare, and so is what near neighbours and a sample leave apart
+    points = rank_points(X)
+    axes = choose_axes(points, "auto")
+    near_each(tile_points(points, points.order, axes, WorkerPool(1)), np.arange(9), 8, axes)
     u = np.arange(9, dtype=np.int32)
     chain_edges(component_labels(12, u, u + np.int32(1)), 10)
 
@@ -195,7 +201,6 @@ def _pairs_of_classes() -> None:
     for n_features in (3, 30, 120):
         X, y = _sample(600, n_features)
         forests = bf.class_forests(X, y, n_jobs=1)
-        forests.extend(X[:9] + 0.5, y[:9])
         forests.pair(0, 1)
     X, y = _sample(60, 3)
     X[1] = X[0]

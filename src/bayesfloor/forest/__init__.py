@@ -25,7 +25,6 @@ over these, in float64, settles the result. A set of rows with up to four featur
 `gpu`           forests on a device
 `reachability`  mutual reachability distances: core distances, and the sweep decided by them
 `classes`       every pair of classes, and the whole from the pairs
-`growing`       rows that keep arriving
 `partitions`    rows cut up for files and clusters: layout, tasks, threads, Dask
 ==============  ==============================================================================
 

@@ -18,8 +18,6 @@ from bayesfloor.forest.distance_kinds import check_distance, euclidean_points, i
 from bayesfloor.forest.gpu.device import on_device
 from bayesfloor.forest.gpu.engine import rank_for
 from bayesfloor.forest.gpu.rows import Resident, resident
-from bayesfloor.forest.growing.classes import ClassGrowth
-from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Ends, Task
 from bayesfloor.forest.order.points import Points
@@ -147,17 +145,14 @@ def spanning_forests(
         amount = len(X) ** 2 // 2
         if suits_rounds(len(X), X.shape[1], points.most_copies, task):
             grown = grow_in_rounds(points.X, Ends(points.hashes, points.ranks), task, pool, amount)
-            return to_forests(grown, np.arange(len(X), dtype=np.int32), points, n_trees, origin=origin_of(points))
+            return to_forests(grown, np.arange(len(X), dtype=np.int32), points, n_trees)
         if only_for_device(points, [points.order], task):
             tiled, axes = bare_tile(points, points.order), own_axes(points.extent, X.shape[1])
         else:
             axes = choose_axes(points, plan.current().projection)
             tiled = tile_points(points, points.order, axes, pool)
         tiled, grown = grow(points, tiled, task, axes, pool, amount)
-        return to_forests(grown, tiled.copy_rows, points, n_trees, origin=origin_of(points))
-
-    def origin_of(points: Points) -> ForestsOrigin:
-        return ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, request.seed)
+        return to_forests(grown, tiled.copy_rows, points, n_trees)
 
     def reaching(points: Points, core: int | F64, task: Task, pool: WorkerPool) -> Forests:
         given = core if isinstance(core, int) else scaled_core(in_points(core, distance), points)
@@ -223,8 +218,7 @@ def class_forests(
         task = Task.of(n_trees, seed, len(X), engine)
         is_bare = only_for_device(points, rows_by_class(points, codes, len(classes)), task)
         axes = own_axes(points.extent, X.shape[1]) if is_bare else choose_axes(points, plan.current().projection)
-        origin = ClassGrowth(axes, 0 if is_bare else len(X), RowBuffer())  # axes are chosen when it is extended
-        return forests_of_classes(points, classes, codes, axes, task, pool, origin)
+        return forests_of_classes(points, classes, codes, axes, task, pool)
 
     with spare_compilation(plain_seconds(X, len(classes)), join_block):
         return _run(compute, X, device, request)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -57,13 +56,6 @@ def networkx_graph(n_points: int, edges: I64, weights: F64, tree: I64) -> Any:
     attributes = ({"weight": weight, "tree": t} for weight, t in zip(weights.tolist(), tree.tolist(), strict=True))
     graph.add_edges_from((i, j, known) for (i, j), known in zip(edges.tolist(), attributes, strict=True))
     return graph
-
-
-class Origin(Protocol):
-    """What it takes to extend forests; see `growing.forests`."""
-
-    def extend(self, forests: Forests, X_new: Any, n_jobs: int | None, progress: Any) -> Forests:
-        """Return the forests of all rows."""
 
 
 class EdgeSums(NamedTuple):
@@ -128,58 +120,11 @@ class Forests(Result, says="n_samples n_trees spans"):
     rows: I64 | None = None
     distance: str = "euclidean"
     core_distances: F64 | None = None
-    _origin: Origin | None = None  # the points, for `extend`
 
     @property
     def spans(self) -> bool:
         """Whether all trees asked for exist and join all points."""
         return self.n_trees == self.n_trees_asked and bool(np.all(self.n_components == 1))
-
-    def extend(
-        self, X_new: Any, *, n_jobs: int | None = None, progress: bool | Callable[[int, int], object] = False
-    ) -> Forests:
-        """Add rows: return the forests that all rows together have.
-
-        New rows cost their distances to each other and to the rows that are there, and no more. The result equals that
-        of `spanning_forests` on all rows, edge by edge. These forests stay as they are, and can be extended again.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            Rows to come after those that are there; one is enough.
-        n_jobs, progress
-            As for `spanning_forests`.
-
-        Returns
-        -------
-        Forests
-
-        Raises
-        ------
-        ValueError
-            For X_new as `spanning_forests` does, when it has another number of features, and for the forests of a
-            pair of classes, which do not know their points. For forests of another distance than the Euclidean one, or
-            with core distances, which new rows would change.
-
-        Examples
-        --------
-        >>> import bayesfloor
-        >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [4.0]], n_trees=1)
-        >>> forests.extend([[9.0], [2.4]]).edges.tolist()
-        [[0, 1], [1, 4], [2, 4], [2, 3]]
-        """
-        if self.distance != "euclidean" or self.core_distances is not None:
-            raise ValueError(
-                "Only forests of Euclidean distances can be extended. Call spanning_forests on all rows for those of "
-                + (f"distance={self.distance!r}." if self.core_distances is None else "mutual reachability distances.")
-            )
-        if self._origin is None:
-            raise ValueError(
-                "These forests cannot be extended, because they do not know their points: they are a part of class "
-                "forests, or their points were not in memory. Extend what class_forests returned, or the result of "
-                "spanning_forests."
-            )
-        return self._origin.extend(self, X_new, n_jobs, progress)
 
     def cross_counts(self, y: ArrayLike) -> F64:
         """Count the edges between classes.
@@ -386,7 +331,6 @@ def to_forests(
     n_trees_asked: int,
     *,
     rows: I64 | None = None,
-    origin: Origin | None = None,
 ) -> Forests:
     """Turn edges between copies, in the strict order, into the record that users get; `rows` are some of the points."""
     u, v, d2, tree = grown
@@ -410,7 +354,6 @@ def to_forests(
         n_components=n_samples - sizes,
         n_trees_asked=n_trees_asked,
         rows=rows,
-        _origin=origin,
     )
 
 

@@ -3,7 +3,7 @@
 One set of forests serves every view of the problem that is asked for: the whole, each class, each pair.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,16 +53,15 @@ def count_cross_edges(
     whole: bool = False,
     classes: bool = False,
     pairs: bool = False,
-    given: Sequence[ClassForests] = (),
 ) -> Draws:
-    """Count cross edges in the forests of each tie draw, given or built here; findings come from the first draw."""
+    """Count cross edges in the forests of each tie draw; findings come from the first draw."""
     draws = Draws([], [], [], ())
     K = len(problem.classes)
     source = getattr(problem.X, "source", problem.X)  # the engine reads files and Dask collections itself
-    for draw, seed in enumerate(options.seeds()):
+    for seed in options.seeds():
         by_class = None
         if pairs:
-            by_class = given[draw] if given else class_forests(source, problem.codes, **options.engine(seed))
+            by_class = class_forests(source, problem.codes, **options.engine(seed))
             forests = by_class.whole
             draws.pairs.append(of_each_pair(by_class, problem.codes, problem.groups))
         else:

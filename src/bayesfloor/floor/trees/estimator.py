@@ -1,6 +1,5 @@
 """All floors of a problem at once, as a scikit-learn estimator that also takes rows in batches."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -14,9 +13,7 @@ from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress, check_options, check_problem_anywhere, is_remote
-from bayesfloor.forest import ClassForests, class_forests
-from bayesfloor.forest.growing.classes import join_classes
-from bayesfloor.forest.growing.forests import check_new_points
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import check_same_index, like_input, names_of, with_text_names
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
@@ -128,11 +125,11 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         BayesErrorEstimator
             This estimator.
         """
-        options = self._options(self.random_state)
+        options = self._options()
         problem = check_problem_anywhere(X, y, self.client, groups, options.random_state, needs_all=True)
         seen = problem.X if is_remote(X) else X
         validate_data(self, with_text_names(seen), skip_check_array=True)  # only n_features_in_, feature_names_in_
-        self._estimate(problem, options, ())
+        self._estimate(problem, options)
         self.__dict__.pop("_stream", None)
         return self
 
@@ -140,9 +137,9 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add a batch of rows: estimate all floors from the rows of all batches so far.
 
-        The result equals that of `fit` on all of these rows, in time for the new rows' distances only. The first
-        call begins a stream, and so does the first after `fit`, whose rows are not kept. Until rows of a second class
-        have come, there are no floors.
+        Rows are kept, and all of them are fitted again after each batch: the result equals that of `fit`, and takes
+        as long. The first call begins a stream, and so does the first after `fit`, whose rows are not kept. Until rows
+        of a second class have come, there are no floors.
 
         Parameters
         ----------
@@ -161,29 +158,20 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
 
         Notes
         -----
-        All rows are kept, and the floors are those of all of them: of classes that drift, of their mixture over time.
-        For the recent floor, fit a window of rows. `n_trees`, `n_tie_draws` and `random_state` must stay the same
-        from batch to batch.
+        The floors are those of all rows: of classes that drift, of their mixture over time. For the recent floor, fit
+        a window of rows.
         """
         before: Stream | None = getattr(self, "_stream", None)
-        asked = (self.n_trees, self.n_tie_draws, self.random_state)
         check_same_index({"X": X, "y": y})
+        options = replace(self._options(), client=None)
         if before is None:
-            options = self._options(self.random_state)
-            batch = first_batch(X, y, classes)
+            stream = first_batch(X, y, classes)
             validate_data(self, with_text_names(X), skip_check_array=True)
-            stream = Stream(*batch, build_forests(batch[0], options), options.random_state, asked)
         else:
-            if any(now is not then and now != then for now, then in zip(asked, before.asked, strict=True)):
-                raise ValueError(
-                    "n_trees, n_tie_draws and random_state cannot change from batch to batch; "
-                    "use fit, or a new estimator."
-                )
-            options = self._options(before.seed)
             validate_data(self, with_text_names(X), skip_check_array=True, reset=False)
-            stream = advance(before, X, y, classes, options)
-        if stream.forests:
-            self._estimate(stream.problem, options, stream.forests)
+            stream = advance(before, X, y, classes)
+        if len(stream.problem.classes) > 1:
+            self._estimate(stream.problem, options)
         else:
             for name in FITTED:
                 self.__dict__.pop(name, None)
@@ -191,13 +179,12 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         self._stream = stream
         return self
 
-    def _options(self, random_state: Any) -> Options:
-        names = [field.name for field in fields(Options) if field.name != "random_state"]
-        return check_options(random_state=random_state, **{name: getattr(self, name) for name in names})
+    def _options(self) -> Options:
+        return check_options(**{field.name: getattr(self, field.name) for field in fields(Options)})
 
-    def _estimate(self, problem: Problem, options: Options, given: Sequence[ClassForests]) -> None:
-        """Estimate all floors, from given forests, or from new ones."""
-        draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True, given=given)
+    def _estimate(self, problem: Problem, options: Options) -> None:
+        """Estimate all floors."""
+        draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True)
         pairs = pairwise_result(draws, problem, options, self.normalize)
         whole = whole_result(draws, problem, options, pairs)
         by_class = one_vs_rest_result(draws, problem, options)
@@ -224,21 +211,18 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """State of `partial_fit`: all rows so far and, once there are two classes, their forests for each tie draw."""
+    """State of `partial_fit`: all rows so far, and the labels that there may be; None for any."""
 
     problem: Problem
     declared: NDArray[Any] | None
-    forests: tuple[ClassForests, ...]
-    seed: int
-    asked: tuple[Any, ...]  # n_trees, n_tie_draws and random_state, which may not change from batch to batch
 
 
-def first_batch(X: Any, y: Any, classes: Any) -> tuple[Problem, NDArray[Any] | None]:
-    """Check the first batch."""
+def first_batch(X: Any, y: Any, classes: Any) -> Stream:
+    """Check the first batch and begin a stream with it."""
     points = check_points(host_array(X), min_rows=1).copy()  # the caller may put the next batch into the same array
     seen, codes = check_labels(y, len(points), min_classes=1)
     declared = check_declared(classes, None, seen)
-    return Problem(points, seen, codes, names_of(X)), declared
+    return Stream(Problem(points, seen, codes, names_of(X)), declared)
 
 
 def check_declared(classes: Any, before: NDArray[Any] | None, seen: NDArray[Any]) -> NDArray[Any] | None:
@@ -257,29 +241,21 @@ def check_declared(classes: Any, before: NDArray[Any] | None, seen: NDArray[Any]
     return declared
 
 
-def advance(stream: Stream, X: Any, y: Any, classes: Any, options: Options) -> Stream:
+def advance(stream: Stream, X: Any, y: Any, classes: Any) -> Stream:
     """Return a new stream with one more batch; the old one is not changed."""
     before = stream.problem
-    X = check_new_points(host_array(X), before.X.shape[1], "BayesErrorEstimator")
+    X = check_points(host_array(X), min_rows=1)
     new_classes, new_codes = check_labels(y, len(X), min_classes=1)
     seen, codes_of_old, codes_of_new = join_classes(before.classes, new_classes)
     declared = check_declared(classes, stream.declared, seen)
     codes = np.concatenate((codes_of_old[before.codes], codes_of_new[new_codes]))
-    if stream.forests:
-        labels = new_classes[new_codes]
-        forests = tuple(
-            forests.extend(X, labels, n_jobs=options.n_jobs, progress=options.progress) for forests in stream.forests
-        )
-        problem = Problem(forests[0]._rows_given, seen, codes, before.feature_names)
-    else:
-        problem = Problem(np.concatenate((before.X, X)), seen, codes, before.feature_names)
-        forests = build_forests(problem, options)
-    return replace(stream, problem=problem, declared=declared, forests=forests)
+    return Stream(Problem(np.concatenate((before.X, X)), seen, codes, before.feature_names), declared)
 
 
-def build_forests(problem: Problem, options: Options) -> tuple[ClassForests, ...]:
-    """Build the forests of each tie draw; none while there is one class only."""
-    if len(problem.classes) < 2:
-        return ()
-    labels, here = problem.classes[problem.codes], replace(options, client=None)
-    return tuple(class_forests(problem.X, labels, **here.engine(seed)) for seed in options.seeds())
+def join_classes(old: NDArray[Any], new: NDArray[Any]) -> tuple[NDArray[Any], Ints, Ints]:
+    """Return the labels of both, sorted, and the places of the old and of the new ones among them."""
+    labels = [*old.tolist(), *new.tolist()]
+    distinct, codes = check_labels(labels, len(labels), min_classes=1)
+    classes = np.empty(len(distinct), np.result_type(old.dtype, new.dtype))
+    classes[:] = distinct
+    return classes, codes[: len(old)], codes[len(old) :]

@@ -6,10 +6,9 @@ forests of all pairs keep, taken together, holds the forests of the whole set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,18 +22,8 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, bare_tile, tile_points
 from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.threads import WorkerPool
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 # Maximum number of edges between classes that are settled at once for the whole set.
 MANY_EDGES = 1_000_000
-
-
-class ClassOrigin(Protocol):
-    """What it takes to extend class forests beside their tiles; see `growing.classes`."""
-
-    def extend(self, forests: ClassForests, X_new: Any, y_new: Any, n_jobs: int | None, progress: Any) -> ClassForests:
-        """Return the class forests of all rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,12 +58,6 @@ class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes
     _tiled: list[Tiled]
     _grown: list[ForestEdges]
     _cross: PairEdges
-    _origin: ClassOrigin | None = None
-
-    @property
-    def _rows_given(self) -> F64:
-        """All rows, as they came."""
-        return self._points.X if self._points.given is None else self._points.given
 
     def pair(self, a: Any, b: Any) -> Forests:
         """Return the forests of the rows of two classes, the same as `spanning_forests` gives for these rows."""
@@ -93,35 +76,6 @@ class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes
         number_of[ascending] = np.arange(len(ascending))
         rows = copy_rows[ascending]
         return to_forests(grown, number_of, self._points, self._task.n_trees_asked, rows=rows)
-
-    def extend(
-        self,
-        X_new: Any,
-        y_new: ArrayLike,
-        *,
-        n_jobs: int | None = None,
-        progress: bool | Callable[[int, int], object] = False,
-    ) -> ClassForests:
-        """Add rows: return the forests of every pair of classes, and of the whole set, that all rows together have.
-
-        The result equals that of `class_forests` on all rows. These forests stay as they are.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features)
-            Rows to come after those that are there; one is enough.
-        y_new : array-like of shape (n_new,)
-            Their labels; there may be new ones among them.
-        n_jobs, progress
-            As for `spanning_forests`.
-
-        Returns
-        -------
-        ClassForests
-        """
-        if self._origin is None:
-            raise ValueError("These class forests cannot be extended: they were not computed in this process's memory.")
-        return self._origin.extend(self, X_new, y_new, n_jobs, progress)
 
     @cached_property
     def whole(self) -> Forests:
@@ -184,9 +138,9 @@ def grow_classes(
 
 
 def forests_of_classes(
-    points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, pool: WorkerPool, origin: ClassOrigin
+    points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, pool: WorkerPool
 ) -> ClassForests:
-    """Grow every class, join every pair, and sum over the edges between; the origin is for `extend`."""
+    """Grow every class, join every pair, and sum over the edges between."""
     class_counts = np.bincount(codes, minlength=len(classes))
     pool.expect((len(codes) ** 2 + int(np.sum(class_counts**2))) // 2)
     grown_classes = grow_classes(points, codes, len(classes), axes, task, pool)
@@ -195,7 +149,7 @@ def forests_of_classes(
     joining = Joining(points, tiled, grown, axes, task)
     joining.run(pool)
     found = joining.sums.tree_cross, joining.edge_sums(), joining.edges()
-    result = class_record(classes, points, replace(task, device=None), tiled, grown, *found, origin)
+    result = class_record(classes, points, replace(task, device=None), tiled, grown, *found)
     result.whole  # noqa: B018 - part of the pass; kept for later
     return result
 
@@ -209,7 +163,6 @@ def class_record(
     tree_cross: F64,
     sums: EdgeSums,
     cross: PairEdges,
-    origin: ClassOrigin | None = None,
 ) -> ClassForests:
     """Put together what users get: of each class its copies and forests, of each pair counts, sums and edges."""
     counts = np.zeros((task.n_trees, len(classes), len(classes)))
@@ -217,6 +170,4 @@ def class_record(
     counts[:, first, second] = counts[:, second, first] = tree_cross.T
     class_counts = np.array([own.n_copies for own in tiled])
     n_samples = int(class_counts.sum())
-    return ClassForests(
-        classes, class_counts, n_samples, task.n_trees, counts, sums, points, task, tiled, grown, cross, origin
-    )
+    return ClassForests(classes, class_counts, n_samples, task.n_trees, counts, sums, points, task, tiled, grown, cross)

@@ -23,7 +23,7 @@ from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for
 from bayesfloor.forest.sweep.grow import neighbors_of
-from bayesfloor.forest.sweep.records import Side, Work
+from bayesfloor.forest.sweep.records import Work
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import WorkerPool
@@ -158,30 +158,6 @@ def coinciding_edges(a: Tiled, b: Tiled, points_a: I64, points_b: I64, ends: End
     return Edges(u[between].astype(np.int32), v[between].astype(np.int32), np.zeros(np.count_nonzero(between)))
 
 
-class Looking(NamedTuple):
-    """Points of a class that look for edges in another class."""
-
-    side: Side
-    numbers: I32  # of their copies in the class; none where no point looks
-
-
-class Candidates(NamedTuple):
-    """Edges between two classes that are looked at in any case."""
-
-    edges: Edges
-    need_seeds: bool  # whether they tell too little about how far points have to look
-
-
-def all_of(tiled: Tiled) -> Looking:
-    """Have all points of a class look."""
-    return Looking(tiled.side, np.arange(tiled.n_copies, dtype=np.int32))
-
-
-def none_of(tiled: Tiled) -> Looking:
-    """Have no point of a class look."""
-    return Looking(tiled.side, np.empty(0, np.int32))
-
-
 class Copies(NamedTuple):
     """The copies and the forests of all classes, one class after the other; ends are numbered within each class."""
 
@@ -246,7 +222,7 @@ class Joining:
         is_small = at_once & (sizes <= SMALL_BLOCK)
         large = np.flatnonzero(~at_once)
         pairs, on_device = [(int(pair),) for pair in large], self.task.device is not None
-        in_turn(self.join_large, pairs, self.work(large, sizes), pool, on_device)
+        in_turn(self.join_large, pairs, list(map(int, sizes[large])), pool, on_device)
         in_blocks = np.flatnonzero(at_once & ~is_small)
         in_blocks = in_blocks[np.argsort(-sizes[in_blocks], kind="stable")]
         if is_small.any():
@@ -261,10 +237,6 @@ class Joining:
     def most_at_once(self, fair: int) -> int:
         """Return up to how many distances a pair is joined in one call."""
         return min(AT_ONCE, fair) if self.axes.n_axes <= MANY_AXES else SMALL_BLOCK
-
-    def work(self, pairs: I64, sizes: I64) -> list[int]:
-        """Return how many distances it takes to join each of some pairs."""
-        return list(map(int, sizes[pairs]))
 
     def join_large(self, pair: int, pool: WorkerPool) -> None:
         """Join one pair by a sweep."""
@@ -298,7 +270,7 @@ class Joining:
         u = one.side.copy_start[i].astype(np.int32)
         v = (other.side.copy_start[j] + one.n_copies).astype(np.int32)
         grown = settle(ends, task, known, [Edges(u, v, lengths_of(one, other, i, j)), coinciding])
-        return Sweep([(Part(one), Part(other, one.n_copies))], ends, task, self.axes).run(grown, pool, amount)
+        return Sweep(Part(one), Part(other, one.n_copies), ends, task, self.axes).run(grown, pool, amount)
 
     def join_blocks(self, pairs: I64, pool: WorkerPool) -> None:
         """Join pairs one after the other, each in one call."""
@@ -308,7 +280,7 @@ class Joining:
             if self.tiled[a].n_copies < self.tiled[b].n_copies:  # the larger class finds neighbours in the smaller
                 a, b = b, a
             coinciding, twin = self.meeting(pair, a, b)
-            self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding)), twin)
+            self.record(pair, a, b, self.block(a, b, coinciding), twin)
 
     def buffers(self, n_points: int) -> tuple[Work, Edges]:
         """Return this thread's buffers for a pair that has so many points."""
@@ -316,25 +288,23 @@ class Joining:
         capacity = max(capacity, 4 * self.saturation**2)
         mine = self._buffers
         if not hasattr(mine, "work"):
-            mine.work = new_work(*(side for c in range(len(self.tiled)) for side in self.sides(c)))
+            mine.work = new_work(*(own.side for own in self.tiled))
         if not hasattr(mine, "out") or len(mine.out.u) < capacity:
             mine.out = empty_edges(capacity)
         return mine.work, mine.out
 
-    def block(self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates) -> ForestEdges:
-        """Return the forests of two classes, joined in one call."""
+    def block(self, a: int, b: int, coinciding: Edges) -> ForestEdges:
+        """Return the forests of two classes, joined in one call, given the edges of length zero between them."""
         (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
         return ForestEdges(
             *join_block(
                 one.side,
                 other.side,
-                *looks,
                 (one.copy_hashes, one.copy_ranks),
                 (other.copy_hashes, other.copy_ranks),
                 grown_one,
                 grown_other,
-                more.edges,
-                more.need_seeds,
+                coinciding,
                 self.task.n_trees,
                 self.task.key,
                 self.axes.scale,
@@ -342,14 +312,6 @@ class Joining:
                 *self.buffers(one.n_copies + other.n_copies),
             )
         )
-
-    def sides(self, c: int) -> list[Side]:
-        """Return all sides that `block` may get for a class."""
-        return [self.tiled[c].side]
-
-    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[Looking, Looking], Candidates]:
-        """Tell which points of two classes look for edges in the other, and which edges are candidates in any case."""
-        return (all_of(self.tiled[a]), none_of(self.tiled[b])), Candidates(coinciding, True)
 
     def join_small(self, pairs: I64, pool: WorkerPool) -> None:
         """Join many pairs of small classes in one call."""

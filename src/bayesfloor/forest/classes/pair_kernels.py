@@ -267,7 +267,7 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, vecto
 
 
 @kernel
-def seed_across(a, numbers_a, b, work, norms, column_norms, bits, least, first_b, found_u, found_v, found_d2, count):
+def seed_across(a, b, work, norms, column_norms, bits, least, first_b, found_u, found_v, found_d2, count):
     """Add to the edges found those from every second point of a to its nearest in the nearest tile of b."""
     nearest, distance = np.empty(1, np.int64), np.empty(1)
     copies_a, copies_b, rows_a, rows_b, starts_b = a.copy_start, b.copy_start, a.rows, b.rows, b.starts
@@ -286,58 +286,39 @@ def seed_across(a, numbers_a, b, work, norms, column_norms, bits, least, first_b
             while bits[p, c] != least[p]:
                 c += 1
             i, j = start + chosen[p], starts_b[leaf] + c
-            found_u[count], found_v[count] = numbers_a[copies_a[i]], first_b + copies_b[j]
+            found_u[count], found_v[count] = copies_a[i], first_b + copies_b[j]
             found_d2[count] = squared_distance(rows_a, i, rows_b, j)
             count += 1
     return count
 
 
 @kernel
-def bound_looking(side, numbers, other, first_other, place, line, bounds, bounds_other, choose):
-    """Draw the bounds of points that look, whose copies have the given numbers, and of those that they look at."""
-    if len(numbers) > 0:
-        bound_side(side, place[numbers], 0, line, bounds, choose)
-        bound_side(other, place, first_other, line, bounds_other, choose)
-
-
-@kernel
-def join_block(
-    a, b, looking_a, looking_b, ends_a, ends_b, forests_a, forests_b, extra, seeds, n_trees, key, scale, sat, work, out
-):
+def join_block(a, b, ends_a, ends_b, forests_a, forests_b, extra, n_trees, key, scale, sat, work, out):
     """Return the forests (u, v, d2, tree) of two classes together.
 
-    Of each class come its points, those that look for edges in the other with the numbers of their copies, the hashes
-    and ranks of all copies, and its forests; `extra` are edges that are candidates in any case. Where they tell too
-    little about how far points have to look, `seeds` asks for more. Copies are numbered through, those of a first. When
-    more edges survive than `out` has capacity for, they are settled midway.
+    Of each class come its points, the hashes and ranks of all copies, and its forests; `extra` are edges that are
+    candidates in any case. Copies are numbered through, those of a first. When more edges survive than `out` has
+    capacity for, they are settled midway.
     """
     hashes, ranks = np.concatenate((ends_a[0], ends_b[0])), np.concatenate((ends_a[1], ends_b[1]))
     n_points, n_extra = len(hashes), len(extra[0])
-    first_a, first_b = np.int32(0), np.int32(len(ends_a[0]))
-    new_a, new_b = looking_a.side, looking_b.side
-    numbers_a, numbers_b = looking_a.numbers, looking_b.numbers + first_b
-    n_tiles_a = 1 << new_a.height if len(numbers_a) > 0 else 0
-    n_tiles_b = 1 << new_b.height if len(numbers_b) > 0 else 0
+    first_b = np.int32(len(ends_a[0]))
+    n_tiles_a = 1 << a.height
     largest = len(work.chosen)
     norms, column_norms = np.empty(largest, np.float32), np.empty(largest, np.float32)
     bits, least = work.block.view(np.int32), np.empty(largest, np.int32)
-    most = n_extra + (len(new_a.hashes) + len(new_b.hashes) if seeds else 0)
+    most = n_extra + len(a.hashes)
     found_u, found_v, found_d2 = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.float64)
     for e in range(n_extra):
         found_u[e], found_v[e], found_d2[e] = extra[0][e], extra[1][e], extra[2][e]
     buffers = (norms, column_norms, bits, least)
     vectors = vector_buffers(largest, a.centers.shape[1])
-    count = n_extra
-    if seeds and n_tiles_a > 0:
-        count = seed_across(new_a, numbers_a, b, work, *buffers, first_b, found_u, found_v, found_d2, count)
-    if seeds and n_tiles_b > 0:
-        count = seed_across(new_b, numbers_b, a, work, *buffers, first_a, found_u, found_v, found_d2, count)
+    count = seed_across(a, b, work, *buffers, first_b, found_u, found_v, found_d2, n_extra)
     found_u, found_v, found_d2 = found_u[:count], found_v[:count], found_d2[:count]
     u, v, d2, tree = merge_forests(forests_a, forests_b, first_b, hashes, ranks, key)
     bounds_a, bounds_b = empty_bounds(a, False), empty_bounds(b, False)
-    bounds_new_a, bounds_new_b = empty_bounds(new_a, False), empty_bounds(new_b, False)
-    forward, is_first = True, True
-    tile, other = 0, 0  # the pair of tiles to go on with; where `forward`, the first is one of those that look in b
+    is_first = True
+    tile, other = 0, 0  # the pair of tiles to go on with
     pending = work.pending
     pending[:] = 0
     while True:
@@ -346,41 +327,29 @@ def join_block(
             u, v, d2, tree = walk_with(
                 n_points, n_trees, u, v, d2, tree, found_u, found_v, found_d2, order, hashes, ranks, key
             )
-        if not forward and tile == n_tiles_b and pending[0] == pending[1]:
+        if tile == n_tiles_a and pending[0] == pending[1]:
             return u, v, d2, tree
         place, table, logs, edge_d2, lengths, edge_hashes = tree_line(
             n_points, u, v, d2, tree, n_trees - 1, scale, hashes, key
         )
         line = Line(table, logs, edge_d2, lengths, edge_hashes)
-        bound_looking(new_a, numbers_a, b, first_b, place, line, bounds_new_a, bounds_b, is_first)
-        bound_looking(new_b, numbers_b, a, first_a, place, line, bounds_new_b, bounds_a, is_first)
+        bound_side(a, place, 0, line, bounds_a, is_first)
+        bound_side(b, place, first_b, line, bounds_b, is_first)
         is_first = False
         # Sweep until done, or out of capacity.
         count = 0
         while True:
             before = count
-            if forward:
-                count = settle_candidates(new_a, bounds_new_a, b, bounds_b, line, key, sat, work, out, count)
-                for e in range(before, count):
-                    out.u[e], out.v[e] = numbers_a[out.u[e]], out.v[e] + first_b
-            else:
-                count = settle_candidates(new_b, bounds_new_b, a, bounds_a, line, key, sat, work, out, count)
-                for e in range(before, count):
-                    out.u[e] = numbers_b[out.u[e]]
+            count = settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count)
+            for e in range(before, count):
+                out.v[e] += first_b
             if pending[0] < pending[1]:
                 break
             pending[:] = 0
-            if forward and tile == n_tiles_a:
-                forward, tile = False, 0
-            if forward:
-                other = gather_across(tile, other, new_a, bounds_new_a, b, bounds_b, line, work, vectors, *buffers)
-                is_done = other == 1 << b.height
-            elif tile < n_tiles_b:
-                other = gather_across(tile, other, new_b, bounds_new_b, a, bounds_a, line, work, vectors, *buffers)
-                is_done = other == 1 << a.height
-            else:
+            if tile == n_tiles_a:
                 break
-            if is_done:
+            other = gather_across(tile, other, a, bounds_a, b, bounds_b, line, work, vectors, *buffers)
+            if other == 1 << b.height:
                 tile, other = tile + 1, 0
         found_u, found_v, found_d2 = out.u[:count], out.v[:count], out.d2[:count]
 

@@ -105,7 +105,6 @@ class Points:
     hashes: U64  # (n,) by row
     order: I32  # (n,) rows by rank
     sites: I64  # (n,) site of each row, numbered by rank
-    given: F64 | None = None  # X as it came
     core: F64 | None = None  # (n,) squares of core distances, where edges have mutual reachability distances
 
     @cached_property
@@ -114,7 +113,7 @@ class Points:
         return self.rows() if callable(self.rows) else self.rows
 
     def __reduce__(self) -> tuple[type[Points], tuple[Any, ...]]:
-        return Points, (self.X, self.exponent, self.hashes, self.order, self.sites, self.given, self.core)
+        return Points, (self.X, self.exponent, self.hashes, self.order, self.sites, self.core)
 
     @cached_property
     def ranks(self) -> I32:
@@ -164,7 +163,7 @@ def rank_points(X: F64, pool: WorkerPool | None = None) -> Points:
     if extent.dust > 0:
         check_apart(extent, sites, hashes_without(extent.dust, X))
     exponent = extent.exponent
-    points = Points(np.ldexp(X, -exponent) if exponent else X, exponent, hashes, order, sites, X)
+    points = Points(np.ldexp(X, -exponent) if exponent else X, exponent, hashes, order, sites)
     points.__dict__["extent"] = extent.scaled()
     return points
 

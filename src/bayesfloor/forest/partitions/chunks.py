@@ -34,7 +34,6 @@ from bayesfloor.forest.order.points import Extent, Points, check_apart, hashes_w
 from bayesfloor.forest.partitions.files import StoredRows, as_points
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, rows_per_partition
 from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory, PartitionOnDisk
-from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, Computed
@@ -168,7 +167,6 @@ class ChunkedRows:
     ranked: Points
     axes: Axes
     starts: I64  # first row of each chunk
-    origin: Origin | None = None
 
     def __init__(self, places: list[str]):
         n_sampled = -(-SAMPLE_ROWS // len(places))

@@ -21,7 +21,6 @@ import numpy as np
 from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests
-from bayesfloor.forest.growing.forests import ForestsOrigin
 from bayesfloor.forest.order.arrays import F64, I64
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.points import Points, rank_points
@@ -41,7 +40,7 @@ from bayesfloor.forest.partitions.graph import (
 )
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, cut_rows, rows_per_partition
 from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory, SharedInputs
-from bayesfloor.forest.results import Forests, Origin
+from bayesfloor.forest.results import Forests
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
@@ -64,15 +63,14 @@ class RowsInMemory:
     X: F64
     ranked: Points  # without their values
     axes: Axes
-    origin: Origin | None
 
     @classmethod
-    def of(cls, X: F64, seed: int) -> RowsInMemory:
+    def of(cls, X: F64) -> RowsInMemory:
         """Rank the rows of a checked array."""
         points = rank_points(X)
         ranked = Points(np.empty((0, X.shape[1])), points.exponent, points.hashes, points.order, points.sites)
         axes = choose_axes(points, plan.current().projection)
-        return cls(points.X, ranked, axes, ForestsOrigin(X, points.hashes, seed))
+        return cls(points.X, ranked, axes)
 
     def coordinates(self, n_axes: int) -> F64:
         """Return the leading coordinates of all rows."""
@@ -107,7 +105,7 @@ class PartitionPlan:
         known = self.layout, self.rows.ranked, self.shared
         if classes is not None:
             return class_records(*known, self.graph, results, classes)
-        return whole_forests(*known, results[self.graph.wanted[-1]], self.rows.origin)
+        return whole_forests(*known, results[self.graph.wanted[-1]])
 
 
 def plan_partitions(rows: RowSource, codes: I64 | None, n_trees: int, seed: int, n_slots: int) -> PartitionPlan:
@@ -214,7 +212,7 @@ def _rows_for(cluster: Cluster, X: Any, request: Request) -> RowSource:
         return rows_of_file(cluster, stored)
     array = check_points(X)
     check_memory(bytes_for(len(array), array.shape[1], request.n_trees), f"the forests of {len(array)} points")
-    return supervise(lambda pool: RowsInMemory.of(array, request.seed), 1, False)
+    return supervise(lambda pool: RowsInMemory.of(array), 1, False)
 
 
 def _on_disk(stored: StoredRows, request: Request) -> Forests | ClassForests:

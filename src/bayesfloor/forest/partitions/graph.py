@@ -39,7 +39,7 @@ from bayesfloor.forest.partitions.tasks import (
     merge_between,
     merge_parts,
 )
-from bayesfloor.forest.results import Forests, Origin, to_forests
+from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.tiling import Tiled
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 
@@ -244,12 +244,10 @@ def in_runs(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Pa
     return runs
 
 
-def whole_forests(
-    layout: Layout, ranked: Points, shared: SharedInputs, result: Any, origin: Origin | None = None
-) -> Forests:
-    """Turn the result of the last job into the record that users get; with an origin it can be extended."""
+def whole_forests(layout: Layout, ranked: Points, shared: SharedInputs, result: Any) -> Forests:
+    """Turn the result of the last job into the record that users get."""
     grown = result.forests[0].edges if isinstance(result, PartitionForests) else result
-    return to_forests(grown, layout.rows, ranked, shared.task.n_trees_asked, origin=origin)
+    return to_forests(grown, layout.rows, ranked, shared.task.n_trees_asked)
 
 
 def class_records(

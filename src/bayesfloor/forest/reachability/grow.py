@@ -145,7 +145,7 @@ def nearest_points(tiled: Tiled, k: int, axes: Axes, pool: WorkerPool, amount: i
     nowhere = Line(np.zeros((1, 1), np.int32), np.zeros(2, np.int8), np.zeros(1), np.zeros(1), np.zeros(1, np.uint64))
     no_hops = Hops(np.zeros((1, 1), np.float32), NOTHING_KNOWN)
     products = plan.current().use_products(axes.n_axes, axes.exact)
-    chunks = deque(Chunk(0, WITHIN, first, last) for first, last in cut_tiles(side, pool.n_threads, n))
+    chunks = deque(Chunk(WITHIN, first, last) for first, last in cut_tiles(side, pool.n_threads, n))
     share = amount // len(chunks)
 
     def worker(resumed: bool) -> SweepChunk:

@@ -4,7 +4,7 @@
 `grow` starts from near neighbours and a sample's trees (`seed_kernels`). `driver` then holds blocks of distances
 against the last tree so far: `bound_kernels` says how far every point must look, `tile_kernels`, over
 `distance_kernels`, propose edges in float32 and decide them in float64, and Kruskal's walk settles the forests. A whole
-set, a pair of classes, a batch of new rows and a partition are all swept by this driver; `gpu` has a sweep of its own.
+set, a pair of classes and a partition are all swept by this driver; `gpu` has a sweep of its own.
 
 Sets of rows with up to four features have `boruvka` in place of the sweep: rounds (`boruvka_kernels`) over lists of
 near rows and searches (`search_kernels`) in a k-d tree of the rows themselves (`cloud_kernels`).

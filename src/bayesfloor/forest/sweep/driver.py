@@ -1,4 +1,4 @@
-"""One sweep for all on the CPU: blocks of distances held against the last tree so far.
+"""One sweep for all on the CPU: a block of distances held against the last tree so far.
 
 ::
 
@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import F32, I32, Edges, ForestEdges
+from bayesfloor.forest.order.arrays import I32, Edges, ForestEdges
 from bayesfloor.forest.order.bottleneck_kernels import tree_line
 from bayesfloor.forest.order.edges import Ends, Task, empty_edges, settle
 from bayesfloor.forest.order.kruskal_kernels import saturation_size
@@ -54,45 +54,23 @@ def last_line(ends: Ends, task: Task, grown: ForestEdges, scale: float) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the points in tiles, and the number of each copy among all points.
-
-    Copies are numbered from `first` on as they come, unless `number` says otherwise.
-    """
+    """Some of the points in tiles; their copies are numbered from `first` on among all points."""
 
     tiled: Tiled
     first: int = 0
-    number: I32 | None = None
 
     @cached_property
     def most_copies(self) -> int:
         """Copies of the point that has most."""
         return int(np.diff(self.tiled.side.copy_start).max())
 
-    @cached_property
-    def flat_centers(self) -> F32:
-        """The tiles' centres, axis by axis."""
-        return np.ascontiguousarray(self.tiled.side.centers.T.astype(np.float32)).ravel()
-
     def numbers(self, copies: np.ndarray) -> I32:
         """Return the numbers of copies."""
-        if self.number is None:
-            return copies.astype(np.int32) + np.int32(self.first)
-        return self.number.take(copies)
-
-    def shifted(self, by: int) -> Part:
-        """Return the same part with higher numbers."""
-        number = None if self.number is None else self.number + np.int32(by)
-        return replace(self, first=self.first + by, number=number)
-
-    def first_copies(self, points: np.ndarray) -> I32:
-        """Return the numbers of points' first copies."""
-        return self.numbers(self.tiled.side.copy_start.take(points))
+        return copies.astype(np.int32) + np.int32(self.first)
 
     def draw_bounds(self, place: I32, line: Line, bounds: Bounds, choose: bool, pool: WorkerPool) -> None:
         """Say how far every point, tile and node has to look; `choose` also chooses the tiles' representatives."""
         side, first = self.tiled.side, self.first
-        if self.number is not None:
-            place, first = place.take(self.number), 0
         point_places(place, side.copy_start, first, bounds.place_low, bounds.place_high)
         shares = cut_tiles(side, pool.n_threads, LOOK_UPS)
         pool.run(bound_tiles, [(*share, side, line, bounds, choose) for share in shares])
@@ -102,9 +80,8 @@ class Part:
 
 
 class Chunk(NamedTuple):
-    """A piece of a block: tiles first..last of one side against all of the other; `kind` says which is which."""
+    """A piece of a sweep: tiles first..last of one side against all of the other; `kind` says which is which."""
 
-    block: int
     kind: int
     first: int
     last: int
@@ -145,19 +122,18 @@ def device_for(task: Task, n_distances: int) -> Any:
 
 
 class Sweep:
-    """One sweep over blocks of distances, resumed with closer bounds when too many edges survive.
+    """One sweep over a block of distances, resumed with closer bounds when too many edges survive.
 
-    A block has two sides; a block of a part with itself is swept within. All blocks share one line of points, the last
-    tree so far, and are settled together. So a whole set is the block [(part, part)], a pair of classes [(one, other)],
-    and a batch of new points [(batch, batch), (batch, old part), ...].
+    A block has two sides: those of a pair of classes, or one part twice, which is swept within: a whole set. Both share
+    one line of points, the last tree so far.
 
     `known` are near neighbours of each point of a set that is swept within, none of which has copies. Their edges were
     candidates of the forests that the sweep starts from.
     """
 
-    def __init__(self, blocks: list[tuple[Part, Part]], ends: Ends, task: Task, axes: Axes, known: I32 = NOTHING_KNOWN):
-        self.blocks, self.ends, self.task, self.axes, self.known = blocks, ends, task, axes, known
-        self.parts = list({id(part): part for block in blocks for part in block}.values())
+    def __init__(self, a: Part, b: Part, ends: Ends, task: Task, axes: Axes, known: I32 = NOTHING_KNOWN):
+        self.a, self.b, self.ends, self.task, self.axes, self.known = a, b, ends, task, axes, known
+        self.parts = [a] if a is b else [a, b]
         self.products = plan.current().use_products(axes.n_axes, axes.exact)
         self.bounds = {id(part): empty_bounds(part.tiled.side, self.products) for part in self.parts}
         most_copies = max(part.most_copies for part in self.parts)
@@ -185,13 +161,13 @@ class Sweep:
         return forests
 
     def chunks(self, n_threads: int) -> list[Chunk]:
-        """Cut all blocks into chunks; two sides look at each other both ways."""
+        """Cut the block into chunks; two sides look at each other both ways."""
+        a, b = self.a, self.b
         cut: list[Chunk] = []
-        for block, (a, b) in enumerate(self.blocks):
-            ways = [(WITHIN, a, b)] if a is b else [(FORWARD, a, b), (BACKWARD, b, a)]
-            for kind, one, other in ways:
-                tiles = cut_tiles(one.tiled.side, n_threads, len(other.tiled.side.hashes))
-                cut += [Chunk(block, kind, first, last) for first, last in tiles]
+        ways = [(WITHIN, a, b)] if a is b else [(FORWARD, a, b), (BACKWARD, b, a)]
+        for kind, one, other in ways:
+            tiles = cut_tiles(one.tiled.side, n_threads, len(other.tiled.side.hashes))
+            cut += [Chunk(kind, first, last) for first, last in tiles]
         return cut
 
     def hops(self, line: Line) -> Hops:
@@ -200,7 +176,6 @@ class Sweep:
             return Hops(np.zeros((1, 1), np.float32), self.known)
         all_bounds = [self.bounds[id(part)] for part in self.parts]
         places = np.concatenate([bounds.rank_low[len(bounds.representative) :] for bounds in all_bounds])
-        # new points are in tiles of their own and in those of all points, where one of them may represent both
         places, numbers = np.unique(places, return_inverse=True)
         ranks = numbers.astype(np.int32)
         for bounds in all_bounds:
@@ -211,17 +186,13 @@ class Sweep:
 
     def worker(self, line: Line, hops: Hops, resumed: bool) -> SweepChunk:
         """Return what one thread calls with chunk after chunk, with buffers of its own."""
-        out, works = [empty_edges(self.settings.buffer_edges)], {}
+        out, work = [empty_edges(self.settings.buffer_edges)], new_work(self.a.tiled.side, self.b.tiled.side)
 
         def sweep_chunk(chunk: Chunk) -> Iterator[tuple[Edges, Chunk | None]]:
-            a, b = self.blocks[chunk.block]
-            if chunk.kind == BACKWARD:
-                a, b = b, a
+            a, b = (self.b, self.a) if chunk.kind == BACKWARD else (self.a, self.b)
             sides = a.tiled.side, self.bounds[id(a)], b.tiled.side, self.bounds[id(b)]
-            if chunk.block not in works:
-                works[chunk.block] = new_work(sides[0], sides[2])
             how = line, hops, self.task.key, chunk.kind, resumed, self.saturation, self.products
-            for edges, rest in in_steps(chunk, sweep_leaves, (*sides, *how), works[chunk.block], out):
+            for edges, rest in in_steps(chunk, sweep_leaves, (*sides, *how), work, out):
                 yield Edges(a.numbers(edges.u), b.numbers(edges.v), edges.d2.copy()), rest
 
         return sweep_chunk

@@ -89,7 +89,7 @@ def grow(
         ends = Ends(cut.copy_hashes, cut.copy_ranks)
         last = last_line(ends, task, grown, axes.scale)
     part = Part(cut)
-    return cut, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount, last)
+    return cut, Sweep(part, part, ends, task, axes, known).run(grown, pool, amount, last)
 
 
 def cut_anew(
@@ -155,7 +155,8 @@ def near_each(tiled: Tiled, chosen: I64, n_wanted: int, axes: Axes) -> I32:
     coords = axes.coordinates(tiled.side.rows.take(chosen, axis=0))[0]
     neighbors = np.full((len(chosen), n_wanted + 1), -1, np.int32)
     best = np.full(neighbors.shape, np.inf, np.float32)
-    near_in_side(0, len(chosen), coords, tiled.side, Part(tiled).flat_centers, NEAR_EACH, 0, best, neighbors)
+    flat_centers = np.ascontiguousarray(tiled.side.centers.T.astype(np.float32)).ravel()
+    near_in_side(coords, tiled.side, flat_centers, NEAR_EACH, best, neighbors)
     neighbors[neighbors == chosen[:, None]] = -1
     return neighbors
 

@@ -237,14 +237,14 @@ def nearest_centers(distances, n_leaves, found, found_distances):
 
 
 @kernel
-def near_in_side(first, last, coords, side, flat_centers, n_near, offset, best, neighbors):
-    """Find near neighbours in a side for new points first..last, among the tiles nearest to each.
+def near_in_side(coords, side, flat_centers, n_near, best, neighbors):
+    """Find near neighbours in a side for some points, among the tiles nearest to each.
 
-    New points are few and lie far apart, so each looks for the tiles nearest to itself, and not its tile for those
+    The points are few and lie far apart, so each looks for the tiles nearest to itself, and not its tile for those
     nearest to the tile.
 
-    `flat_centers` are the side's centres axis by axis. `best` and `neighbors` (n points, how many) hold what was
-    found before, nearest first, and receive what is nearer; points of the side are numbered from the offset on.
+    `flat_centers` are the side's centres axis by axis. `best` (infinite) and `neighbors` (n points, how many) receive
+    distances and points of the side, nearest first.
     """
     n_axes, n_wanted = coords.shape[1], neighbors.shape[1]
     n_leaves = 1 << side.height
@@ -258,7 +258,7 @@ def near_in_side(first, last, coords, side, flat_centers, n_near, offset, best, 
     no_limits = np.full(widest, -np.inf, np.float32)
     block = np.empty((1, max(widest, n_leaves)), np.float32)
     point = np.empty((1, n_axes), np.float32)
-    for i in range(first, last):
+    for i in range(len(coords)):
         if n_axes <= FEW_AXES:
             n_found = nearest_leaves(coords, i, centers, box_low, box_high, side.height, found, found_distances)
         else:
@@ -275,4 +275,4 @@ def near_in_side(first, last, coords, side, flat_centers, n_near, offset, best, 
             shift(coords, i, centers, leaf, point, 0)
             row_distances(point, 0, local, column * n_axes, columns[leaf + 1] - column, block)
             if count_within(block, 0, 0, size, best[i, n_wanted - 1], no_limits) > 0:
-                keep_nearest(block, 0, size, starts[leaf] + offset, best, i, neighbors, i)
+                keep_nearest(block, 0, size, starts[leaf], best, i, neighbors, i)
