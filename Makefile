@@ -15,7 +15,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-bench test-slow test-bounds test-lowest coverage lint dist bench bench-hierarchies bench-history docs study venv clean
+.PHONY: help demo test browser test-bench test-slow test-bounds test-lowest coverage lint dist bench bench-history docs study venv clean
 
 help:
 	@echo 'make demo       set up .venv and report on the digits: on the terminal, and in digits-report.html'
@@ -28,7 +28,6 @@ help:
 	@echo 'make lint       ruff and mypy'
 	@echo 'make dist       build wheel and sdist into dist/, check what is in them, and try each in an empty environment'
 	@echo 'make bench      speed beside the peers, in .venv-bench, into benchmarks/results/'
-	@echo 'make bench-hierarchies  hierarchies of HDBSCAN beside the peers, in .venv-bench, an hour or more'
 	@echo 'make bench-history  ten timings of this commit, by asv, into benchmarks/asv/history/; COMMITS=a..b for others'
 	@echo 'make docs       the pages of docs/, the gallery and the API reference as HTML, in .venv-docs'
 	@echo 'make study      the paper'\''s study in small, a few minutes, into study/; data sets from ../shared/data or DATA=…'
@@ -81,9 +80,6 @@ lint: $(VENV)/installed-test
 
 bench: $(BENCH_VENV)/installed
 	$(BENCH_VENV)/bin/python -m benchmarks.speed.forests
-
-bench-hierarchies: $(BENCH_VENV)/installed-hdbscan
-	$(BENCH_VENV)/bin/python -m benchmarks.speed.hierarchies
 
 # A history is worth something on one quiet machine only, so that it is kept there and not in the repository.
 COMMITS ?= HEAD^!
@@ -160,11 +156,6 @@ $(VENV)/installed-study: $(VENV)/created pyproject.toml benchmarks/requirements/
 
 $(BENCH_VENV)/installed: $(BENCH_VENV)/created pyproject.toml benchmarks/requirements/forests.txt
 	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements/forests.txt
-	@touch $@
-
-# where there is no wheel of hdbscan, pip builds it, and needs a compiler
-$(BENCH_VENV)/installed-hdbscan: $(BENCH_VENV)/installed
-	@$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary hdbscan
 	@touch $@
 
 $(DOCS_VENV)/installed: $(DOCS_VENV)/created pyproject.toml

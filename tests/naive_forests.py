@@ -27,17 +27,15 @@ class NaiveForests:
         return NaiveForests(self.edges[kept], self.weights[kept], self.tree[kept], self.sites)
 
 
-def naive_forests(X, n_trees, seed=0, core=None):
-    """With core distances, edges are as long as the mutual reachability distances of their ends."""
+def naive_forests(X, n_trees, seed=0):
     X = np.array(X, dtype=np.float64, order="C") + 0.0  # -0.0 + 0.0 is 0.0
-    core = np.zeros(len(X)) if core is None else np.array(core, dtype=np.float64)
-    return _forests_of_values(X.tobytes(), X.shape, n_trees, seed, core.tobytes())
+    return _forests_of_values(X.tobytes(), X.shape, n_trees, seed)
 
 
 @lru_cache(maxsize=500)  # many tests look at the same points in several ways
-def _forests_of_values(values, shape, n_trees, seed, core):
+def _forests_of_values(values, shape, n_trees, seed):
     X = np.frombuffer(values).reshape(shape)
-    i, j, d2, exponent = all_edges_in_order(X, seed, np.frombuffer(core))
+    i, j, d2, exponent = all_edges_in_order(X, seed)
     tree = first_tree_without_cycle(len(X), i, j, n_trees)
     kept = np.flatnonzero(tree >= 0)
     kept = kept[np.argsort(tree[kept], kind="stable")]
@@ -49,19 +47,16 @@ def _forests_of_values(values, shape, n_trees, seed, core):
     return forests
 
 
-def all_edges_in_order(X, seed, core=0.0):
-    core = np.broadcast_to(core, len(X))
+def all_edges_in_order(X, seed):
     i, j = np.triu_indices(len(X), k=1)
     hashes = value_hashes(X)
     rank = np.empty(len(X), dtype=np.int64)
-    rank[np.lexsort((core, *X.T[::-1], hashes))] = np.arange(len(X))  # stable: then by row number
+    rank[np.lexsort((*X.T[::-1], hashes))] = np.arange(len(X))  # stable: then by row number
     scaled, exponent = comfortable_scale(X)
     squares = np.zeros((len(X), len(X)))
     for column in scaled.T:
         squares += np.subtract.outer(column, column) ** 2
     d2 = squares[i, j]
-    core = largest_squares(np.ldexp(core, -exponent))
-    d2 = np.maximum(d2, np.maximum(core[i], core[j]))
     seed_word = mix64(np.array([(seed + GOLDEN) % 2**64], dtype=np.uint64))
     edge_hash = mix64((hashes[i] + hashes[j]) ^ seed_word)
     larger, smaller = np.maximum(rank[i], rank[j]), np.minimum(rank[i], rank[j])
@@ -111,27 +106,6 @@ def comfortable_scale(X):
     """X times a power of two that leaves squares of its differences as much of float64's range as there is."""
     exponent = np.frexp(np.abs(X).max())[1] - 490
     return np.ldexp(X, -exponent), exponent
-
-
-def largest_squares(roots):
-    """The largest number whose root rounds to each, so that an edge no longer than a core distance ties with it."""
-    squares = roots * roots
-    while True:
-        above = np.nextafter(squares, np.inf)
-        fits = np.sqrt(above) == roots
-        if not fits.any():
-            return squares
-        squares[fits] = above[fits]
-
-
-def naive_core_distances(X, k):
-    """The distance of each row to its k-th nearest other row."""
-    X = np.array(X, dtype=np.float64)
-    scaled, exponent = comfortable_scale(X)
-    d2 = np.zeros((len(X), len(X)))
-    for column in scaled.T:
-        d2 += np.subtract.outer(column, column) ** 2
-    return np.ldexp(np.sqrt(np.sort(d2, axis=1)[:, k]), exponent)  # the first is the row itself
 
 
 def naive_cross_counts(forests, y):

@@ -16,7 +16,6 @@ EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*/*.py"
 #: Examples that take a second or two; the others are run with the slow tests.
 QUICK = {
     "plot_columns_to_buy",
-    "plot_density_clusters",
     "plot_figure1",
     "plot_figure2",
     "plot_merge_classes",
@@ -70,18 +69,6 @@ def check_suspicious_labels(names):
 def check_single_linkage(names):
     assert names["same"]
     assert sorted(np.bincount(names["cluster"])) == [200, 300, 300]
-
-
-def check_density_clusters(names):
-    """Distances join the discs along the line; mutual reachability distances do not."""
-    (plain, _), (height, cluster) = names["cuts"].values()
-    assert (plain, names["same"]) == (0.0, True)
-    assert height > 0
-    left, right = cluster[:300], cluster[300:600]
-    found = np.bincount(left, minlength=3).argmax(), np.bincount(right, minlength=3).argmax()
-    assert sorted(found) == [1, 2]
-    assert not np.any(left == found[1])
-    assert not np.any(right == found[0])
 
 
 def check_trust_known_floors(names):

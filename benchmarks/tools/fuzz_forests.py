@@ -8,7 +8,7 @@
 
 Points have ties, copies, hubs, offsets of 1e8, scales of 1e±150, and magnitudes from 1e-110 to 1e110 in one set. They
 come as lists, arrays of any type and layout, sparse matrices, data frames, tensors, files and Dask collections. Forests
-are computed at once, in batches, out of core, by the tasks of a cluster and by a cluster, with 1 or 2 threads and with
+are computed at once, out of core, by the tasks of a cluster and by a cluster, with 1 or 2 threads and with
 settings that send few points through every path of the engine. Edges, trees and the bits of all lengths must be equal.
 The cases are drawn by `tests/forest/random_cases.py`.
 

@@ -85,14 +85,10 @@ FAULTS = [
     Fault("learn/marginals.py", "return np.where(values[place] == others, place, len(values))", "return place",
           "learn"),
     # --- forest: spanning forests
-    Fault("forest/distance_kinds.py", "rows -= rows.mean(axis=1, keepdims=True)", "pass",
-          "forest/test_distance_kinds.py"),
     Fault("forest/order/kruskal_kernels.py", "merges[i, 3] = -parent[root]", "merges[i, 3] = 1 - parent[root]",
           "forest/test_linkage.py"),
     Fault("forest/results.py", "bool(np.all(self.n_components == 1))", "bool(np.any(self.n_components == 1))",
           "forest/test_results.py forest/test_graph.py"),
-    Fault("forest/distance_kinds.py", "np.sqrt(2.0 * distances) if distance in", "np.sqrt(distances) if distance in",
-          "forest/test_distance_kinds.py"),
     # --- floor: trees
     Fault("floor/trees/henze_penrose.py", "return 0.5 - 0.25 * np.sqrt(u) - 0.25 * u",
           "return 0.5 - 0.5 * np.sqrt(u)", "floor/test_henze_penrose.py"),

@@ -60,5 +60,4 @@ plt.show()
 # What to do next
 # ---------------
 # Single linkage follows thin shapes, and one row between two clusters joins them: look at the
-# lengths on the right for a gap. HDBSCAN's hierarchy does not join them so, and is a tree as well:
-# :doc:`/clustering`.
+# lengths on the right for a gap. More about hierarchies: :doc:`/clustering`.

@@ -4,13 +4,12 @@ A case is drawn from a seed and its number, which decide everything: points, the
 engine's settings, and the way the forests are computed. `differences` computes them and names what is not equal to
 `naive_forests`, edge by edge and to the last bit of a length.
 
-What a case is made of stands in tables, so that a new kind of points, type of input, way or option is one line:
+What a case is made of stands in tables, so that a new kind of points, type of input or way is one line:
 
 ===============  =============================================================================
 `KINDS`          points, of `point_sets` and of this file
 `INPUTS`         what is passed as X, and the values that it stands for
 `WAYS`           how forests are computed, and how often
-`OPTIONS`        further arguments of `spanning_forests`, each with its reference
 `SETTINGS`       settings of the engine (`forest.plan`), small, so that few points take every path
 `LIMITS`         constants of the engine that are lowered for the same reason
 ===============  =============================================================================
@@ -20,7 +19,7 @@ import contextlib
 import itertools
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -307,35 +306,6 @@ LIMITS = (
 )
 
 
-# ---------------------------------------------------------------------------------------------------------- options
-
-
-@dataclass(frozen=True)
-class Option:
-    """Further arguments of `spanning_forests`, drawn for some points, and the reference for them."""
-
-    draw: Callable[[np.random.Generator, np.ndarray], dict[str, Any]]
-    reference: Callable[..., Any]  # of the values, n_trees, seed and what was drawn
-    ways: tuple[str, ...]  # that take these arguments
-    share: float  # of the cases of these ways
-
-
-def drawn_core_distances(rng, values):
-    """Lengths of some edges, so that they tie with others, the same for several rows; some are zero."""
-    first, second = rng.integers(0, len(values), (2, 4))
-    lengths = [
-        naive_forests(values[[i, j]], 1).weights[0] if i != j else 0.0 for i, j in zip(first, second, strict=True)
-    ]
-    return {"core_distances": rng.choice(lengths, len(values))}
-
-
-def with_core_distances(values, n_trees, seed, core_distances):
-    return naive_forests(values, n_trees, seed, core_distances)
-
-
-OPTIONS = {"core distances": Option(drawn_core_distances, with_core_distances, ("at once",), 0.15)}
-
-
 # ------------------------------------------------------------------------------------------------------------ cases
 
 
@@ -355,8 +325,6 @@ class Case:
     n_jobs: int
     settings: dict[str, Any]
     limits: tuple[tuple[Any, str, int], ...]
-    option: str | None = None
-    arguments: dict[str, Any] = field(default_factory=dict)
 
     @property
     def values(self):
@@ -373,7 +341,7 @@ class Case:
         return (
             f"{self.way} of {self.kind} {self.X.shape} as {self.input}, classes {sizes}, {self.n_trees} trees, "
             f"random_state {self.random_state}, {self.n_jobs} threads, {self.settings}, "
-            f"{', '.join(limits) or 'no limits'}, {self.option or 'no option'}"
+            f"{', '.join(limits) or 'no limits'}"
         )
 
 
@@ -403,17 +371,6 @@ def draw_case(seed, number, ways=None):
     limits = tuple(limit for limit in LIMITS if rng.random() < 0.5)
     n_trees = int(rng.choice([1, 2, 3, 4, 7, 40], p=[0.25, 0.2, 0.35, 0.15, 0.04, 0.01]))
     random_state = int(rng.choice([0, 5, 2**63 - 1]))
-    drawn = rng.random()
-    for name, option in OPTIONS.items():
-        if way in option.ways and y is None:
-            drawn -= option.share
-            if drawn < 0:
-                values = np.ascontiguousarray(INPUTS[input_].values(X), np.float64)
-                arguments = option.draw(rng, values)
-                return Case(
-                    seed, number, kind, X, input_, way, None, n_trees, random_state, 1, settings, limits,
-                    name, arguments,
-                )  # fmt: skip
     n_jobs = int(rng.integers(1, 3))
     return Case(seed, number, kind, X, input_, way, y, n_trees, random_state, n_jobs, settings, limits)
 
@@ -450,7 +407,7 @@ def forests_of(case, X, **arguments):
     """The forests of all rows, or of classes where the case has labels."""
     arguments = {"n_trees": case.n_trees, "random_state": case.random_state, "n_jobs": case.n_jobs} | arguments
     if case.y is None:
-        return spanning_forests(X, **arguments, **case.arguments)
+        return spanning_forests(X, **arguments)
     return class_forests(X, case.y, **arguments)
 
 
@@ -597,9 +554,6 @@ def differences(case, folder):
         stack.enter_context(plan.override(**case.settings))
         actual = WAYS[case.way].compute(case, X, folder)
     values = case.values
-    if case.option is not None:
-        expected = OPTIONS[case.option].reference(values, case.n_trees, case.random_state, **case.arguments)
-        return list(forests_differ("forests", actual, expected))
     expected = naive_forests(values, case.n_trees, case.random_state)
     if case.y is None:
         return list(forests_differ("forests", actual, expected))

@@ -1,13 +1,9 @@
-"""Trees in the formats of SciPy and networkx, equal to what these make of the same points."""
+"""Trees in the format of SciPy, equal to what it makes of the same points."""
 
-import sys
-
-import networkx
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkage
-from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
 from bayesfloor import class_forests, spanning_forests
@@ -79,56 +75,12 @@ def test_trees_that_are_no_hierarchy():
     forests = spanning_forests([[0.0], [1.0], [3.0]])  # the second tree has a single edge
     with pytest.raises(ValueError, match="Tree 1 leaves the rows in 2 pieces"):
         forests.to_linkage(tree=1)
-    for make in (forests.to_linkage, forests.to_sparse, forests.to_networkx):
-        for bad in (2, -1, "0", 0.0, True):
-            with pytest.raises(ValueError, match=r"'tree' parameter must be an int in the range \[0, 1\]"):
-                make(tree=bad)
-    with pytest.raises(ValueError, match="'tree' parameter must be an int"):
-        forests.to_linkage(tree=None)
+    for bad in (2, -1, "0", 0.0, True, None):
+        with pytest.raises(ValueError, match=r"'tree' parameter must be an int in the range \[0, 1\]"):
+            forests.to_linkage(tree=bad)
 
 
 def test_a_pair_of_classes_is_numbered_by_its_own_rows():
     X, y = make_points("gaussian", 90, 2), make_labels(90, 3)
     pair = class_forests(X, y).pair(0, 2)
     assert_array_equal(pair.to_linkage(), spanning_forests(X[pair.rows]).to_linkage())
-
-
-def test_sparse_graph():
-    X = make_points("gaussian", 80, 3)
-    forests = spanning_forests(X)
-    for tree, chosen in ((None, slice(None)), (0, forests.tree == 0), (2, forests.tree == 2)):
-        graph = forests.to_sparse(tree=tree)
-        assert (graph.format, graph.shape, graph.has_canonical_format) == ("csr", (80, 80), True)
-        expected = np.zeros((80, 80))
-        i, j = forests.edges[chosen].T
-        expected[i, j] = expected[j, i] = forests.weights[chosen]
-        assert_array_equal(graph.toarray(), expected)
-    assert_allclose(minimum_spanning_tree(forests.to_sparse()).sum(), forests.weights[forests.tree == 0].sum())
-
-
-def test_edges_of_length_zero_are_stored():
-    forests = spanning_forests(np.repeat([[0.0], [5.0]], 3, axis=0), n_trees=1)
-    graph = forests.to_sparse()
-    assert graph.nnz == 2 * 5
-    for directed in (True, False):
-        assert connected_components(graph, directed=directed)[0] == 1
-        assert_array_equal(dijkstra(graph, directed=directed, indices=0), [0, 0, 0, 5, 5, 5])
-
-
-def test_networkx_graph():
-    forests = spanning_forests(make_points("integer_grid", 60, 2))
-    graph = forests.to_networkx()
-    assert list(graph) == list(range(60))
-    assert graph.number_of_edges() == len(forests.edges)
-    for (i, j), weight, tree in zip(forests.edges.tolist(), forests.weights, forests.tree, strict=True):
-        assert graph.edges[i, j] == {"weight": weight, "tree": tree}
-    assert networkx.is_tree(forests.to_networkx(tree=1))
-    first = networkx.minimum_spanning_tree(graph)
-    assert_allclose(first.size("weight"), forests.weights[forests.tree == 0].sum())
-    assert {type(node) for node in graph} == {int}
-
-
-def test_without_networkx(monkeypatch):
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match=r"^to_networkx\(\) needs networkx: pip install networkx$"):
-        spanning_forests([[0.0], [1.0]]).to_networkx()

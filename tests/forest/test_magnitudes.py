@@ -59,8 +59,7 @@ def by(way, X):
     input_ = "npy" if "array" not in WAYS[way].inputs else "array"
     case = draw_case(0, 0, [way])
     settings = case.settings | {"all_pairs_below": 2, "tile_size": 4}
-    drawn = {"n_trees": 2, "option": None, "arguments": {}, "batches": [5, 9]}
-    return replace(case, X=np.ascontiguousarray(X), y=y, input=input_, settings=settings, **drawn)
+    return replace(case, X=np.ascontiguousarray(X), y=y, input=input_, settings=settings, n_trees=2)
 
 
 @pytest.mark.parametrize("name", SETS)

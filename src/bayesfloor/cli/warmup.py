@@ -183,11 +183,9 @@ def _forests() -> None:
         X, _ = _sample(700, n_features)
         forests = bf.spanning_forests(X, n_jobs=1)
         forests.to_linkage()
-        bf.spanning_forests(X, n_jobs=1, core_distances=4)
         with plan.override(projection=projection, survivors_per_point=0.01):
             bf.spanning_forests(X, n_jobs=1)
     bf.spanning_forests([*X[:100], *X[:100]])
-    bf.spanning_forests([*X[:100], *X[:100]], core_distances=4)
     # tiles that hold parts of several regions are rare, and so is what near neighbours and a sample leave apart
     points = rank_points(X)
     axes = choose_axes(points, "auto")

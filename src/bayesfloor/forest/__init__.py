@@ -19,18 +19,16 @@ in that tree can never enter; tiles, boxes and one comparison per pair find the 
 over these, in float64, settles the result. A set of rows with up to four features is grown by Borůvka's rounds instead
 (`sweep.boruvka`). `docs/design.md` has the proofs.
 
-==============  ==============================================================================
-`order`         the strict order of edges: row hashes, identical rows, Kruskal, bottlenecks
-`sweep`         tiles, seed, bounds, the one driver, and its kernels for the CPU
-`gpu`           forests on a device
-`reachability`  mutual reachability distances: core distances, and the sweep decided by them
-`classes`       every pair of classes, and the whole from the pairs
-`partitions`    rows cut up for files and clusters: layout, tasks, threads, Dask
-==============  ==============================================================================
+============  ==============================================================================
+`order`       the strict order of edges: row hashes, identical rows, Kruskal, bottlenecks
+`sweep`       tiles, seed, bounds, the one driver, and its kernels for the CPU
+`gpu`         forests on a device
+`classes`     every pair of classes, and the whole from the pairs
+`partitions`  rows cut up for files and clusters: layout, tasks, threads, Dask
+============  ==============================================================================
 
 A room imports only from those above it in this list.
-`api` checks arguments, `distance_kinds` turns rows into points whose Euclidean distances serve, `results` is what users
-get, with trees as other libraries read them; `plan` holds the engine's settings.
+`api` checks arguments, `results` is what users get; `plan` holds the engine's settings.
 """
 
 from bayesfloor.forest.api import class_forests, spanning_forests

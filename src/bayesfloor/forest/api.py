@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -14,15 +13,12 @@ from bayesfloor.data.prepared_table import points_of
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes, rows_by_class
 from bayesfloor.forest.classes.pair_kernels import join_block
-from bayesfloor.forest.distance_kinds import check_distance, euclidean_points, in_distance, in_points
 from bayesfloor.forest.gpu.device import on_device
 from bayesfloor.forest.gpu.engine import rank_for
 from bayesfloor.forest.gpu.rows import Resident, resident
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Ends, Task
-from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
-from bayesfloor.forest.reachability.grow import check_core_distances, grow_reaching, scaled_core
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.boruvka import grow_in_rounds, suits_rounds
 from bayesfloor.forest.sweep.grow import grow, only_for_device
@@ -47,9 +43,6 @@ def spanning_forests(
     X: Any,
     *,
     n_trees: int = 3,
-    distance: str = "euclidean",
-    VI: ArrayLike | None = None,
-    core_distances: int | ArrayLike | None = None,
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -66,18 +59,6 @@ def spanning_forests(
         folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
     n_trees : int, default=3
         How many trees. The second is the minimum spanning tree of what the first leaves, and so on.
-    distance : {"euclidean", "cosine", "correlation", "mahalanobis"}, default="euclidean"
-        What distances are, as in ``scipy.spatial.distance``. All but the first are Euclidean distances of other points,
-        of which the trees are computed: rows divided by their norms for "cosine", rows less their means divided by
-        the norms of the rest for "correlation", rows times a root of `VI` for "mahalanobis". Lengths come in the
-        distance asked for: half the squared Euclidean distance, which is 1 - cos or 1 - r, for the first two of these.
-    VI : array-like of shape (n_features, n_features) or None, default=None
-        The inverse of the covariance matrix for "mahalanobis". None takes that of the rows.
-    core_distances : int, array-like of shape (n_samples,) or None, default=None
-        Makes an edge as long as the mutual reachability distance of its ends, max(core_i, core_j, distance), of which
-        HDBSCAN builds its hierarchy. An array holds a core distance for each row, in that distance. An int k stands for
-        the distance to the k-th nearest *other* row, computed exactly: what ``hdbscan.HDBSCAN(min_samples=k)`` takes,
-        and ``sklearn.cluster.HDBSCAN(min_samples=k + 1)``, which counts the row itself. On the CPU only.
     n_jobs : int or None, default=None
         Threads; None takes the cores it may use. On a cluster the workers' own threads count.
     device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
@@ -100,8 +81,7 @@ def spanning_forests(
     ------
     ValueError
         For X that is no finite array of numbers, or has rows that differ only in values below 1e-274 of its largest
-        one. For a row of zeros with "cosine", a constant row with "correlation", a covariance matrix that is singular
-        with "mahalanobis". For another distance or core distances where X is on a cluster, or larger than memory.
+        one.
     ConnectionError
         When the cluster's scheduler is gone, or does not answer.
 
@@ -111,37 +91,20 @@ def spanning_forests(
     >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [3.0], [7.0]], n_trees=1)
     >>> forests.edges.tolist(), forests.weights.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
-
-    The distances to the second nearest other row are 3, 2, 3 and 6:
-
-    >>> bayesfloor.spanning_forests([[0.0], [1.0], [3.0], [7.0]], n_trees=1, core_distances=2).weights.tolist()
-    [3.0, 3.0, 6.0]
     """
     table = table_of(X)
     X = points_of(X if table is None else table)
-    distance = check_distance(distance, VI)
-    as_it_is = distance == "euclidean" and core_distances is None
-    X = (resident(X, device) if as_it_is else None) or host_array(X)
+    X = resident(X, device) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     request = Request(n_trees, check_random_state_seed(random_state), check_n_jobs(n_jobs), progress)
     if X is None:
-        _refuse_partitions(distance, core_distances)
         return forests_of_partitions(source, client, device, request)
-    X = _check(X, n_trees, distance != "euclidean")
-    core = check_core_distances(core_distances, len(X))
-    if isinstance(core, int):
-        check_memory(X.nbytes + 24 * core * len(X), f"lists of {core} neighbours of {len(X)} points")
-    if core is not None:
-        if str(device) not in ("auto", "cpu"):
-            raise ValueError(f"core_distances are computed with on the CPU only; device={device!r} cannot be had.")
-        device = "cpu"
+    X = _check(X, n_trees)
 
     def compute(pool: WorkerPool, chosen: Any) -> Forests:
         pool.expect(len(X) ** 2 // 2)
-        points, engine = rank_for(euclidean_points(X, distance, VI), chosen, pool)
+        points, engine = rank_for(X, chosen, pool)
         task = Task.of(n_trees, request.seed, len(X), engine)
-        if core is not None:
-            return reaching(points, core, task, pool)
         amount = len(X) ** 2 // 2
         if suits_rounds(len(X), X.shape[1], points.most_copies, task):
             grown = grow_in_rounds(points.X, Ends(points.hashes, points.ranks), task, pool, amount)
@@ -154,19 +117,9 @@ def spanning_forests(
         tiled, grown = grow(points, tiled, task, axes, pool, amount)
         return to_forests(grown, tiled.copy_rows, points, n_trees)
 
-    def reaching(points: Points, core: int | F64, task: Task, pool: WorkerPool) -> Forests:
-        given = core if isinstance(core, int) else scaled_core(in_points(core, distance), points)
-        tiled, grown, squares = grow_reaching(points, given, task, pool, len(X) ** 2 // 2)
-        found = to_forests(grown, tiled.copy_rows, points, n_trees)
-        lengths = np.ldexp(np.sqrt(squares), points.exponent)
-        return replace(found, core_distances=in_distance(lengths, distance) if isinstance(core, int) else core)
-
-    by_rounds = X.shape[1] <= plan.current().most_axes_of_rounds and core is None
+    by_rounds = X.shape[1] <= plan.current().most_axes_of_rounds
     with spare_compilation(plain_seconds(X), search_strangers if by_rounds else sweep_leaves):
-        found = _run(compute, X, device, request)
-    if distance == "euclidean":
-        return found
-    return replace(found, distance=distance, weights=in_distance(found.weights, distance))
+        return _run(compute, X, device, request)
 
 
 @like_input
@@ -233,23 +186,14 @@ def _run(compute: Callable[[WorkerPool, Any], T], X: Any, device: Any, request: 
     return on_device(device, X.shape, run)
 
 
-def _check(X: Any, n_trees: int, transformed: bool = False) -> Any:
+def _check(X: Any, n_trees: int) -> Any:
     """Check points, and whether there is memory for their forests."""
     X = X if isinstance(X, Resident) else check_points(X)
     n, n_features = X.shape
     most_trees = min(n_trees, n - 1)
     what = f"the forests of {n} points in {n_features} dimensions, {n_trees} trees,"
-    check_memory(bytes_for(n, n_features, most_trees) + 24 * n * n_features * transformed, what)
+    check_memory(bytes_for(n, n_features, most_trees), what)
     return X
-
-
-def _refuse_partitions(distance: str, core_distances: Any) -> None:
-    """Refuse what needs all rows in the memory of this process."""
-    if core_distances is not None or distance != "euclidean":
-        asked = f"distance={distance!r}" if core_distances is None else "core_distances"
-        raise ValueError(
-            f"{asked} needs all rows in memory: it cannot be had on a cluster, or from a file that does not fit."
-        )
 
 
 def plain_seconds(X: F64 | Resident, n_classes: int = 1) -> float:

@@ -34,30 +34,6 @@ def linkage_of(n_points: int, edges: I64, weights: F64) -> F64:
     return merges
 
 
-def sparse_graph(n_points: int, edges: I64, weights: F64) -> Any:
-    """Return edges as a symmetric array in CSR format; those of length zero are stored."""
-    from scipy.sparse import coo_array
-
-    ends = edges.astype(np.int32)  # what csgraph works with; there are fewer than 2**31 points
-    i, j = np.concatenate((ends, ends[:, ::-1])).T
-    graph = coo_array((np.concatenate((weights, weights)), (i, j)), shape=(n_points, n_points)).tocsr()
-    graph.sort_indices()
-    return graph
-
-
-def networkx_graph(n_points: int, edges: I64, weights: F64, tree: I64) -> Any:
-    """Return edges as a graph of networkx, with the attributes weight and tree."""
-    try:
-        import networkx
-    except ImportError as error:
-        raise ImportError("to_networkx() needs networkx: pip install networkx", name="networkx") from error
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(n_points))
-    attributes = ({"weight": weight, "tree": t} for weight, t in zip(weights.tolist(), tree.tolist(), strict=True))
-    graph.add_edges_from((i, j, known) for (i, j), known in zip(edges.tolist(), attributes, strict=True))
-    return graph
-
-
 class EdgeSums(NamedTuple):
     """Sums over the edges of all trees that counts of cross edges, their variance and their moments are made of.
 
@@ -91,7 +67,7 @@ class Forests(Result, says="n_samples n_trees spans"):
     edges : ndarray of shape (m, 2), int64
         Row numbers, the smaller first; tree after tree, each from its lightest edge to its heaviest.
     weights : ndarray of shape (m,), float64
-        Lengths; with core distances, mutual reachability distances.
+        Lengths.
     tree : ndarray of shape (m,), int64
         The tree of each edge, from 0.
     sites : ndarray of shape (n_samples,), int64
@@ -103,10 +79,6 @@ class Forests(Result, says="n_samples n_trees spans"):
         Number of trees asked for.
     rows : ndarray of int64 or None
         For a pair of classes: the rows of X that the points are, ascending.
-    distance : str
-        What the lengths are, as asked for.
-    core_distances : ndarray of shape (n_samples,) or None
-        The core distances that no edge at a row is shorter than, in the same unit; None without.
     """
 
     n_samples: int
@@ -118,8 +90,6 @@ class Forests(Result, says="n_samples n_trees spans"):
     n_components: I64
     n_trees_asked: int
     rows: I64 | None = None
-    distance: str = "euclidean"
-    core_distances: F64 | None = None
 
     @property
     def spans(self) -> bool:
@@ -194,7 +164,7 @@ class Forests(Result, says="n_samples n_trees spans"):
 
         The first tree, the minimum spanning tree, gives that of ``scipy.cluster.hierarchy.linkage(X, "single")``, whose
         memory grows with the square of the number of rows. Of distances that are equal SciPy may merge another first;
-        the heights are the same. With core distances it is the hierarchy that HDBSCAN starts from.
+        the heights are the same.
 
         Parameters
         ----------
@@ -221,77 +191,14 @@ class Forests(Result, says="n_samples n_trees spans"):
                [3., 4., 2., 3.],
                [1., 5., 4., 4.]])
         """
-        chosen = self._edges_of(check_int("tree", tree, 0, self.n_trees - 1))
+        tree = check_int("tree", tree, 0, self.n_trees - 1)
         if self.n_components[tree] > 1:
             raise ValueError(
                 f"Tree {tree} leaves the rows in {self.n_components[tree]} pieces, because trees before it have used "
                 "up edges that it would need: it is no hierarchy of all rows."
             )
-        return linkage_of(self.n_samples, self.edges[chosen], self.weights[chosen])
-
-    def to_sparse(self, *, tree: int | None = None) -> Any:
-        """Return the edges as a sparse graph for ``scipy.sparse.csgraph``.
-
-        An edge of length zero, between rows with the same values, is an entry that is stored and is 0. Functions of
-        ``csgraph`` that walk a graph take it for an edge. Those that make a new one drop it, as sums of arrays and
-        ``eliminate_zeros`` do: ``minimum_spanning_tree``, and whatever is dense.
-
-        Parameters
-        ----------
-        tree : int or None, default=None
-            Which tree; None for the edges of all trees, no two of which share one.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (n_samples, n_samples)
-            Symmetric; entries are the lengths of edges.
-
-        Examples
-        --------
-        >>> import bayesfloor
-        >>> from scipy.sparse.csgraph import dijkstra
-        >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [3.0]], n_trees=1)
-        >>> dijkstra(forests.to_sparse(), indices=0)
-        array([0., 1., 3.])
-        """
-        chosen = self._edges_of(tree)
-        return sparse_graph(self.n_samples, self.edges[chosen], self.weights[chosen])
-
-    def to_networkx(self, *, tree: int | None = None) -> Any:
-        """Return the edges as a graph of networkx, which has to be installed.
-
-        Parameters
-        ----------
-        tree : int or None, default=None
-            Which tree; None for the edges of all trees, no two of which share one.
-
-        Returns
-        -------
-        networkx.Graph
-            Nodes are the numbers of rows. Edges have a ``weight``, their length, and the number of their ``tree``.
-
-        Raises
-        ------
-        ImportError
-            When networkx is not installed.
-
-        Examples
-        --------
-        >>> import bayesfloor
-        >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [3.0]], n_trees=1)
-        >>> forests.to_networkx().edges[1, 2]
-        {'weight': 2.0, 'tree': 0}
-        """
-        chosen = self._edges_of(tree)
-        return networkx_graph(self.n_samples, self.edges[chosen], self.weights[chosen], self.tree[chosen])
-
-    def _edges_of(self, tree: int | None) -> slice:
-        """Return where the edges of a tree are, or those of all."""
-        if tree is None:
-            return slice(None)
-        tree = check_int("tree", tree, 0, self.n_trees - 1)
         first, last = np.searchsorted(self.tree, (tree, tree + 1))
-        return slice(int(first), int(last))
+        return linkage_of(self.n_samples, self.edges[first:last], self.weights[first:last])
 
     @property
     def _n_spanning(self) -> I64:

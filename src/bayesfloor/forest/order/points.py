@@ -105,7 +105,6 @@ class Points:
     hashes: U64  # (n,) by row
     order: I32  # (n,) rows by rank
     sites: I64  # (n,) site of each row, numbered by rank
-    core: F64 | None = None  # (n,) squares of core distances, where edges have mutual reachability distances
 
     @cached_property
     def X(self) -> F64:  # noqa: N802 - the name of points everywhere
@@ -113,7 +112,7 @@ class Points:
         return self.rows() if callable(self.rows) else self.rows
 
     def __reduce__(self) -> tuple[type[Points], tuple[Any, ...]]:
-        return Points, (self.X, self.exponent, self.hashes, self.order, self.sites, self.core)
+        return Points, (self.X, self.exponent, self.hashes, self.order, self.sites)
 
     @cached_property
     def ranks(self) -> I32:

@@ -50,20 +50,17 @@ ROUNDS = 4
 
 
 def grow(
-    points: Points, tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool, amount: int, near: I32 | None = None
+    points: Points, tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool, amount: int
 ) -> tuple[Tiled, ForestEdges]:
-    """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in.
-
-    `near` are near neighbours of each point, nearest first, where they are known.
-    """
+    """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
     side = tiled.side
     n = len(side.hashes)
     ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
-    if not len(side.core) and suits_rounds(len(ends), side.rows.shape[1], int(np.diff(side.copy_start).max()), task):
+    if suits_rounds(len(ends), side.rows.shape[1], int(np.diff(side.copy_start).max()), task):
         return tiled, grow_in_rounds(points.X.take(tiled.copy_rows, axis=0), ends, task, pool, amount)
     site = np.repeat(np.arange(n), np.diff(side.copy_start))
     site_u, site_v = site_forests(side.copy_start, task.n_trees)
-    sites = Edges(site_u, site_v, side.core.take(site[site_u]) if len(side.core) else np.zeros(len(site_u)))
+    sites = Edges(site_u, site_v, np.zeros(len(site_u)))
     if n <= max(plan.current().all_pairs_below, 1) or is_plain():
         first, second = np.triu_indices(n, 1)
         edges = copy_edges(tiled, tiled, first, second, task.n_trees)
@@ -73,11 +70,10 @@ def grow(
     device = device_for(task, n * n)
     if device is not None:
         return tiled, device.grow(tiled, task, pool, amount)
-    if near is None:
-        near = neighbors_of(tiled, tiled, 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2), pool)
+    near = neighbors_of(tiled, tiled, 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2), pool)
     grown = settle(ends, task, no_forests(), [sites, seed_edges(tiled, near, task, axes, pool)], pool)
     grown = chain_components(ends, task, grown, lambda u, v: lengths_of(tiled, tiled, site[u], site[v]))
-    known = near if n == len(ends) and not len(side.core) else NOTHING_KNOWN
+    known = near if n == len(ends) else NOTHING_KNOWN
     if axes.n_axes <= FEW_AXES:
         cut, last = tiled, None
     else:

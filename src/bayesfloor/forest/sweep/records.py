@@ -34,7 +34,6 @@ class Side(NamedTuple):
     rows: F64  # (n, n_features) the points themselves
     hashes: U64  # (n,)
     copy_start: I64  # (n + 1,) copies of point i are numbered copy_start[i] .. copy_start[i + 1]
-    core: F64  # (n,) squares of core distances, which no edge at the point is shorter than; empty without them
 
 
 class Bounds(NamedTuple):

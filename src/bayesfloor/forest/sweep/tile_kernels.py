@@ -4,9 +4,6 @@ An edge (i, j) can enter the forests only if it precedes the heaviest edge betwe
 With one representative to a tile, that edge is no longer than the longest of reach(i), the heaviest edge between the
 two representatives, and reach(j): a test that costs one comparison. What passes is a candidate; candidates are tested
 exactly, and decided in float64.
-
-With core distances, `core` holds squares: of each point the largest float64 whose root rounds to its core distance. So
-an edge that is no longer than the core distance of an end, as both are rounded, has exactly that weight.
 """
 
 import numpy as np
@@ -47,82 +44,56 @@ def widened(length, slack, n_axes):
     return np.float32(wide * wide * (1.0 + (n_axes + 8) * 2 * F32_ROUNDING) + 1e-35)
 
 
-@kernel(inline="always", plain=True)
-def n_copy_pairs(n_a, n_b, sat, tied_a, tied_b):
+@kernel(inline="always")
+def n_copy_pairs(n_a, n_b, sat):
     """Return how many pairs of copies `write_copies` writes."""
-    outer_a, outer_b = min(n_a, 2 * sat), min(n_b, 2 * sat)
-    if tied_a and tied_b:
-        return outer_a * n_b + n_a * outer_b - outer_a * outer_b
-    return (n_a if tied_a else outer_a) * (n_b if tied_b else outer_b)
+    return min(n_a, 2 * sat) * min(n_b, 2 * sat)
 
 
-@kernel(plain=True)
-def write_copies(a0, a1, b0, b1, sat, tied_a, tied_b, d2, out_u, out_v, out_d2, count):
+@kernel
+def write_copies(a0, a1, b0, b1, sat, d2, out_u, out_v, out_d2, count):
     """Write the edges between copies a0 .. a1 of one point and b0 .. b1 of another that can matter; return the count.
 
-    All of them weigh the same and fall by rank. Copies of one point that lighter edges join are one component in every
-    tree: only the first and last few take part. Where the edges that join them tie with those between (`tied_a`,
-    `tied_b`), they may come later, and all copies take part; if that is so on both sides, each edge still has one end
-    among the first or last few. `docs/design.md` says why.
+    All of them weigh the same and fall by rank. Copies of one point, which lighter edges join, are one component in
+    every tree: only the first and last few take part. `docs/design.md` says why.
     """
     for p in range(a0, a1):
-        inner = a0 + sat <= p < a1 - sat
-        if inner and not tied_a:
+        if a0 + sat <= p < a1 - sat:
             continue
         for q in range(b0, b1):
-            if b0 + sat <= q < b1 - sat and (not tied_b or (inner and tied_a)):
+            if b0 + sat <= q < b1 - sat:
                 continue
             out_u[count], out_v[count], out_d2[count] = p, q, d2
             count += 1
     return count
 
 
-@kernel(plain=True)
-def copies_of_pairs(i, j, d2, core, copy_start, sat):
-    """Return the edges between copies of pairs of points that can matter, as (u, v, d2)."""
-    n_edges = 0
-    for e in range(len(i)):
-        n_a, n_b = copy_start[i[e] + 1] - copy_start[i[e]], copy_start[j[e] + 1] - copy_start[j[e]]
-        n_edges += n_copy_pairs(n_a, n_b, sat, d2[e] == core[i[e]], d2[e] == core[j[e]])
-    u, v, out_d2 = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32), np.empty(n_edges, np.float64)
-    count = 0
-    for e in range(len(i)):
-        a0, a1, b0, b1 = copy_start[i[e]], copy_start[i[e] + 1], copy_start[j[e]], copy_start[j[e] + 1]
-        tied_a, tied_b = d2[e] == core[i[e]], d2[e] == core[j[e]]
-        count = write_copies(a0, a1, b0, b1, sat, tied_a, tied_b, d2[e], u, v, out_d2, count)
-    return u, v, out_d2
-
-
 @kernel
 def settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count):
     """Decide pending candidates in float64 and write the edges that may enter.
 
-    An edge weighs its length, and no less than the core distances of its ends where there are any. Returns the new
-    count; candidates stay pending when `out` is full.
+    Returns the new count; candidates stay pending when `out` is full.
     """
     candidate_i, candidate_j, pending = work.candidate_i, work.candidate_j, work.pending
-    copies_a, copies_b, core_a, core_b = a.copy_start, b.copy_start, a.core, b.core
+    copies_a, copies_b = a.copy_start, b.copy_start
     rows_a, rows_b, hashes_a, hashes_b = a.rows, b.rows, a.hashes, b.hashes
     low_a, high_a, low_b, high_b = bounds_a.place_low, bounds_a.place_high, bounds_b.place_low, bounds_b.place_high
     table, logs, edge_d2, edge_hashes = line.table, line.logs, line.d2, line.hashes
     out_u, out_v, out_d2 = out.u, out.v, out.d2
-    has_core = len(core_a) > 0
     for at in range(pending[0], pending[1]):
         i, j = candidate_i[at], candidate_j[at]
-        least = max(core_a[i], core_b[j]) if has_core else 0.0
         edge = heaviest_gap(table, logs, min(low_a[i], low_b[j]), max(high_a[i], high_b[j]))
         bound = edge_d2[edge]
-        if least > bound or not roughly_within(rows_a, i, rows_b, j, bound):
+        if not roughly_within(rows_a, i, rows_b, j, bound):
             continue
-        d2 = max(squared_distance(rows_a, i, rows_b, j), least)
+        d2 = squared_distance(rows_a, i, rows_b, j)
         if d2 > bound or (d2 == bound and edge_hash(hashes_a[i], hashes_b[j], key) > edge_hashes[edge]):
             continue
         a0, a1, b0, b1 = copies_a[i], copies_a[i + 1], copies_b[j], copies_b[j + 1]
-        tied_a, tied_b = has_core and d2 == core_a[i], has_core and d2 == core_b[j]
-        if count + n_copy_pairs(a1 - a0, b1 - b0, sat, tied_a, tied_b) > len(out_d2):
+        if count + n_copy_pairs(a1 - a0, b1 - b0, sat) > len(out_d2):
             pending[0] = at
             return count
-        count = write_copies(a0, a1, b0, b1, sat, tied_a, tied_b, d2, out_u, out_v, out_d2, count)
+        count = write_copies(a0, a1, b0, b1, sat, d2, out_u, out_v, out_d2, count)
     pending[0] = pending[1]
     return count
 

@@ -19,7 +19,6 @@ from bayesfloor.forest.sweep.distance_kernels import (
 )
 from bayesfloor.forest.sweep.kdtree_kernels import leaf_boxes, leaf_starts, node_boxes, split_points, split_tiles
 from bayesfloor.forest.sweep.records import FullCoordinates, Side, Work
-from bayesfloor.forest.sweep.tile_kernels import copies_of_pairs
 from bayesfloor.forest.sweep.vectors import LANES, VECTOR
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import WorkerPool
@@ -220,7 +219,6 @@ def tile_points(
         rows=rows,
         hashes=points.hashes.take(tile_rows),
         copy_start=np.concatenate(([0], np.cumsum(copies[items]))),
-        core=np.empty(0) if points.core is None else points.core.take(tile_rows),
     )
     copy_rows = _rows_of_copies(ranked_rows, first_copy[items], copies[items])
     return Tiled(side, len(ranked_rows), copy_rows, points.hashes.take(copy_rows), points.ranks.take(copy_rows))
@@ -295,7 +293,6 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
         rows=none,
         hashes=points.hashes.take(ranked_rows[first_copy]),
         copy_start=np.append(first_copy, len(ranked_rows)),
-        core=np.empty(0),
     )
     hashes, ranks = points.hashes.take(ranked_rows), points.ranks.take(ranked_rows)
     return Tiled(side, len(ranked_rows), ranked_rows, hashes, ranks)
@@ -347,23 +344,17 @@ def new_work(*sides: Side) -> Work:
 
 
 def lengths_of(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, pool: WorkerPool | None = None) -> F64:
-    """Return squared distances of points i of a and j of b, mutual reachability distances where these have any."""
+    """Return squared distances of points i of a and j of b."""
     d2 = np.empty(len(i))
     pool = pool or WorkerPool(1)
     shares = [slice(*share) for share in pool.shares(len(i))]
     pool.run(edge_lengths, [(a.side.rows, b.side.rows, i[own], j[own], d2[own]) for own in shares])
-    if len(a.side.core):
-        d2 = np.maximum(d2, np.maximum(a.side.core.take(i), b.side.core.take(j)))
     return d2
 
 
 def copy_edges(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, n_trees: int) -> Edges:
     """Return the edges between all copies of points i of a and j of b that can matter."""
-    d2, copies = lengths_of(a, b, i, j), a.side.copy_start
-    if len(a.side.core) and a.n_copies > len(a.side.core):
-        saturation = saturation_size(n_trees, int(np.diff(copies).max()) + 1)
-        return Edges(*copies_of_pairs(i, j, d2, a.side.core, copies, saturation))
-    return between_copies(copies, b.side.copy_start, i, j, d2, n_trees)
+    return between_copies(a.side.copy_start, b.side.copy_start, i, j, lengths_of(a, b, i, j), n_trees)
 
 
 def between_copies(copies_of_a: I64, copies_of_b: I64, i: np.ndarray, j: np.ndarray, d2: F64, n_trees: int) -> Edges:
