@@ -64,7 +64,6 @@ def results(frame):
         "floor_gap": bf.floor_gap(None, X, y, predictions=np.roll(y, 3), **FEW_JOBS),
         "label_noise_check": bf.label_noise_check(X, y, shares=[0.5], **FEW),
         "regression_floor": bf.regression_floor(X, target, learners=["linear"], checks=False, n_jobs=1),
-        "noise_variance_from_trees": bf.noise_variance_from_trees(X, target),
         "bayes_error": bf.bayes_error(X=X, y=y),
         "pairwise_bayes_error": pairs,
         "one_vs_rest_bayes_error": bf.one_vs_rest_bayes_error(X, y),

@@ -27,7 +27,6 @@ CALLS = {
 }
 #: The same of numbers.
 CALLS_OF_NUMBERS = {
-    "noise_variance_from_trees": ({}, lambda result: result.interval),
     "regression_floor": ({"learners": ["linear"], "n_jobs": 1}, lambda result: result.interval),
 }
 

@@ -28,10 +28,10 @@ from benchmarks.truth.truth import ABOUT_SCORE, cell, figures
 
 RECORDS = RESULTS / "regression_truth.jsonl"
 
-FLOOR, REACHED, TREES, TRUE = "regression floor", "what was reached", "noise from trees", "true regression function"
-ESTIMATORS = (FLOOR, TREES, *PEERS, TRUE)
+FLOOR, REACHED, TRUE = "regression floor", "what was reached", "true regression function"
+ESTIMATORS = (FLOOR, *PEERS, TRUE)
 #: In the order of the tables; what was reached is recorded with the floor.
-SHOWN = (TREES, *PEERS, REACHED, FLOOR, TRUE)
+SHOWN = (*PEERS, REACHED, FLOOR, TRUE)
 
 
 def measure(name: str, n: int, repeat: int, estimators: list[str]) -> dict:
@@ -54,9 +54,6 @@ def measure(name: str, n: int, repeat: int, estimators: list[str]) -> dict:
             record[FLOOR] = cell(of_r2.estimate, *of_r2.interval, seconds)
             record["findings"] = [finding.code for finding in floor.findings]
             record["reasons"] = [reason.kind for reason in floor.trust.reasons if reason.in_headline]
-        elif estimator == TREES:
-            _, seconds, trees = timed(lambda: bayesfloor.noise_variance_from_trees(X, y, n_jobs=1))
-            record[TREES] = cell(trees.r2, *trees.r2_interval, seconds)
         else:
             estimate: Callable[..., Any] = true_function if estimator == TRUE else PEERS[estimator]
             given = f if estimator == TRUE else points_of(X)
@@ -110,9 +107,8 @@ def write_tables(records: list[dict]) -> None:
         if of_half:
             n_problems = len({record["scenario"] for record in of_half})
             parts += [f"## The {half} half, {n_problems} problems", of_estimators(of_half)]
-            shown = FLOOR if any(FLOOR in record for record in of_half) else TREES
-            parts += [f"By family, the {shown}:", of_groups(of_half, shown, "family")]
-            parts += [f"By problem, the {shown}:", of_groups(of_half, shown, "scenario")]
+            parts += [f"By family, the {FLOOR}:", of_groups(of_half, FLOOR, "family")]
+            parts += [f"By problem, the {FLOOR}:", of_groups(of_half, FLOOR, "scenario")]
     write_page("regression_truth", *parts)
 
 

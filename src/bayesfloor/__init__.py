@@ -9,7 +9,6 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `label_noise_check`         does that move as it should when labels are redrawn?
 `regression_floor`          the same for numbers: the noise variance, and the ceiling of R²
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
-`noise_variance_from_trees` how much of a number no model can predict, in a second
 `bayes_error`               the floor of a whole problem
 `pairwise_bayes_error`      the floor of every pair of classes
 `one_vs_rest_bayes_error`   the floor of every class against the rest

@@ -23,7 +23,6 @@ from bayesfloor.floor.learned.gap import floor_gap as floor_gap
 from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
 from bayesfloor.floor.learned.regression.estimate import regression_floor as regression_floor
 from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
-from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees as noise_variance_from_trees
 from bayesfloor.floor.votes.estimate import vote_floor as vote_floor
 from bayesfloor.floor.votes.soft_labels import soft_label_floor as soft_label_floor
 from bayesfloor.forest import class_forests as class_forests

@@ -26,7 +26,6 @@ from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
 from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
 from bayesfloor.floor.learned.suspicious import SuspiciousRows as SuspiciousRows
 from bayesfloor.floor.learned.trust.found import Trust as Trust
-from bayesfloor.floor.trees.noise_variance import NoiseFromTrees as NoiseFromTrees
 from bayesfloor.floor.trees.results import CrossEdgeCount as CrossEdgeCount
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement
 from bayesfloor.floor.votes.result import MajorityVote as MajorityVote

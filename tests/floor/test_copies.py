@@ -131,6 +131,19 @@ def test_numbers_are_not_predicted_from_a_copy_in_another_group(rounded):
     assert floor.reached < 0.05
 
 
+def test_copied_numbers_are_told_from_counts_that_come_again():
+    rng = np.random.default_rng(8)
+    X = rng.random((300, 3)).round(1)
+    y = np.round(
+        np.sin(5 * X[:, 0]) + 2 * X[:, 1] + 0.5 * rng.standard_normal(300)
+    )  # two rows are often the same in it
+    assert copies_of(check_problem(X, y, task="regression"), 0) is None
+    X, y = np.vstack([X, X[:90], X[:90]]), np.concatenate([y, y[:90], y[:90]])
+    assert copies_of(check_problem(X, y, task="regression"), 0) is not None
+    X = rng.integers(0, 5, (600, 1)).astype(float)
+    assert copies_of(check_problem(X, rng.poisson(3.0 + X[:, 0]), task="regression"), 0) is None
+
+
 def test_numbers_copied_within_a_group_stay():
     X, y, groups = noise_in_groups(rounded=False)
     problem = check_problem(X, y, task="regression", groups=groups % 20)

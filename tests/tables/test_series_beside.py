@@ -25,7 +25,6 @@ PERMUTED = {
     "groups beside y": lambda X, y, z, v: bf.learned_floor(X.to_numpy(), y.sort_index(), groups=v, **HOW),
     "regression_floor": lambda X, y, z, v: bf.regression_floor(X, z, **HOW_NUMBERS),
     "bayes_error": lambda X, y, z, v: bf.bayes_error(X, y),
-    "noise": lambda X, y, z, v: bf.noise_variance_from_trees(X, z),
     "floor_gap": lambda X, y, z, v: bf.floor_gap(GaussianNB(), X, y),
     "predictions": lambda X, y, z, v: bf.floor_gap(None, X, y.to_numpy(), predictions=y),
     "difficulty_report": lambda X, y, z, v: bf.difficulty_report(X, y, fast=True),

@@ -111,7 +111,6 @@ DOORS = {
     "one_vs_rest": lambda X, y, z: bf.one_vs_rest_bayes_error(X, y, n_trees=1),
     "pairwise": lambda X, y, z: bf.pairwise_bayes_error(X, y, n_trees=1),
     "henze_penrose": lambda X, y, z: bf.henze_penrose_divergence(X, y, n_trees=1),
-    "noise": lambda X, y, z: bf.noise_variance_from_trees(X, z),
     "floor_gap": lambda X, y, z: bf.floor_gap(GaussianNB(), X, y, learners=["gaussian"]),
     "floor_gap of numbers": lambda X, y, z: bf.floor_gap(LinearRegression(), X, z, learners=["linear"]),
     "compare_features": lambda X, y, z: bf.compare_features({"a": np.asarray(X)[:, :1], "all": X}, y, **HOW),

@@ -7,6 +7,7 @@ The floor of each candidate says how well any model could do with it::
     class_weight ──────── bayes_class_weight, bayes_cost_matrix: harder classes weigh more
 
     floor_levels ──────── floors of one set of points, in a form that compares with those of another
+    linear_residuals ──── the same for numbers, quickly: differences of what a linear function leaves
 
     comparing ─────────── compare_features: representations of the same rows, side by side; a room of its own
     drifting ──────────── drift: whether two tables come from one distribution, and what moved; a room of its own

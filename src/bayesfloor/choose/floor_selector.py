@@ -2,7 +2,7 @@
 
 A search compares many sets of columns of the same rows. `ClassColumns` and `NumberColumns` choose those rows once, by
 their values and the seed, and answer the same three questions: the floor without any column (`start`), a quick figure
-for a candidate (`level`) and the full estimate for what was chosen (`floor`).
+for a candidate (`level`) and the floor of what was chosen (`floor`), with classes a full estimate.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
+from bayesfloor.choose.linear_residuals import quick_noise, standard_columns
 from bayesfloor.choose.search import (
     Groups,
     SelectionPath,
@@ -29,12 +30,6 @@ from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import CHOICE_ROWS, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
-from bayesfloor.floor.trees.noise_variance import (
-    NoiseFromTrees,
-    noise_variance_from_trees,
-    quick_noise,
-    standard_columns,
-)
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -98,7 +93,7 @@ class NumberColumns:
         rows = stratified_rows(problem.codes, check_max_rows(max_rows, 1, CHOICE_ROWS), keys)
         sample = problem.take(rows[np.argsort(keys[rows], kind="stable")])
         target = (sample.y - sample.y.mean()) / sample.y.std()
-        return cls(sample, len(problem.X), standard_columns(sample.X)[0], target, options)
+        return cls(sample, len(problem.X), standard_columns(sample.X), target, options)
 
     @property
     def start(self) -> FloorLevel:
@@ -113,17 +108,9 @@ class NumberColumns:
         wide = np.exp(z * error / noise) if noise > 0 else 1.0
         return FloorLevel(noise, noise / wide, noise * wide, error)
 
-    def floor(self, columns: Ints, n_jobs: int | None) -> NoiseFromTrees:
-        """Return the noise variance."""
-        return noise_variance_from_trees(
-            np.ascontiguousarray(self.sample.X[:, columns]),
-            self.sample.y,
-            groups=self.sample.groups,
-            n_trees=self.options.n_trees,
-            confidence=self.options.confidence,
-            n_jobs=n_jobs,
-            random_state=self.options.random_state,
-        )
+    def floor(self, columns: Ints, n_jobs: int | None) -> FloorLevel:
+        """Return the same: `regression_floor` is the full estimate."""
+        return self.level(columns)
 
 
 class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -175,8 +162,9 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     path_ : SelectionPath
         The floor after every step, with ``frame()`` and ``plot()``. For numbers it is a share of the variance of y, one
         minus the best R².
-    floor_ : BayesError or NoiseFromTrees
-        The floor of the whole problem with the selected features, and findings.
+    floor_ : BayesError or FloorLevel
+        The floor of the whole problem with the selected features; with classes with findings. For numbers it is that of
+        the path, and above the noise; `regression_floor` of the selected features is the full estimate.
     task_ : {"classification", "regression"}
         What y holds.
     n_rows_ : int
@@ -191,7 +179,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     See Also
     --------
     bayes_error : The floor of one set of features, for classes.
-    noise_variance_from_trees : The same for numbers.
+    regression_floor : The same for numbers.
 
     Notes
     -----
@@ -201,7 +189,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Distances are Euclidean. For classes, scale the features as you would for neighbours. For numbers, features are
     standardised, and candidates are compared by a quick estimate: half the mean squared difference of what a linear
     function leaves, over the edges of all trees. It is above the noise where edges are long, and so prefers few
-    features. ``floor_`` is the full estimate.
+    features.
 
     Examples
     --------

@@ -24,7 +24,6 @@ from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
     from bayesfloor.results import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors, Table
-    from bayesfloor.runtime.arrays import Range
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
@@ -78,12 +77,10 @@ def floor(
     is_from_files = most_rows is not None and table.n_samples >= most_rows
     if is_from_files:
         say("Columns are looked at in these rows; the floor is estimated from the files.", quiet=options.quiet)
-    judged_by = metric_arguments(given, table)
+    judged_by = metric_arguments(given, table, fast=given.fast)
     if not given.fast:
         rows = _given_as(files, table) if is_from_files else (table,)
         result, text, findings = _from_models(rows, table, options, given, judged_by, rows_for)
-    elif table.task == "regression":
-        result, text, findings = _noise_from_trees(table, options, judged_by["metric"])
     else:
         result, text, findings = _from_trees(table, options)
     name = limit_name(result["metrics"][result["metric"]])
@@ -189,39 +186,6 @@ def _of_classes(found: "LearnedFloor", options: TableOptions) -> str:
     return "\n\n".join(parts)
 
 
-def _noise_from_trees(table: "Table", options: TableOptions, names: list[str]) -> tuple[dict[str, Any], str, Any]:
-    """Estimate how much of a number can be predicted from the edges of spanning trees, without training anything."""
-    if "mae" in names:
-        raise UsageError("--fast trains nothing, and only R² and RMSE can be told; leave out --fast, or --metric mae")
-    with engine(options) as how:
-        found = bf.noise_variance_from_trees(table, **how)
-    metrics = {"r2": _brief("r2", found.r2, found.r2_interval), "rmse": _brief("rmse", found.rmse, found.rmse_interval)}
-    metrics = {name: metrics[name] for name in dict.fromkeys([*names, *metrics])}
-    rows = [
-        (each["title"], "ceiling" if each["larger_is_better"] else "floor", each["estimate"], *each["interval"])
-        for each in metrics.values()
-    ]
-    first = metrics[names[0]]
-    noise = {"noise_variance": found.estimate, "noise_variance_interval": found.interval}
-    result = {"method": "spanning trees", "metric": names[0], "metrics": metrics, **found.to_dict(), **noise}
-    result |= {"estimate": first["estimate"], "interval": first["interval"]}
-    say(
-        f"{exact_percent(found.confidence)} intervals, from differences between rows that lie close together. No model "
-        "was trained, so nothing is shown to be reached. Without --fast, models are tried.",
-        quiet=options.quiet,
-    )
-    return result, table_text(("metric", "", "best value", "from", "to"), rows), found.findings
-
-
-def _brief(name: str, estimate: float, interval: "Range") -> dict[str, Any]:
-    """Describe the best value of a metric that trees alone can tell."""
-    from bayesfloor.data.metrics import metric_info
-
-    info = metric_info(name)
-    told = {"estimate": estimate, "interval": interval}
-    return {"title": info.title, "larger_is_better": info.larger_is_better, **told}
-
-
 def _metrics_text(metrics: "list[MetricFloor]") -> str:
     """List several metrics: a floor, or a ceiling where larger is better, and what was reached."""
     rows = [
@@ -266,10 +230,14 @@ def limit_name(metric: dict[str, Any]) -> str:
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:
+    """Estimate the lowest error from the edges of spanning trees, without training anything."""
+    from bayesfloor.data.metrics import metric_info
 
     with engine(options) as how:
         found = bf.bayes_error(table, **how)
-    metrics = {"error": _brief("error", found.estimate, found.interval)}
+    info = metric_info("error")
+    told = {"estimate": found.estimate, "interval": found.interval}
+    metrics = {"error": {"title": info.title, "larger_is_better": info.larger_is_better, **told}}
     result = {"method": "spanning trees", "metric": "error", "metrics": metrics, **found.to_dict()}
     rows = [
         ("the floor", found.estimate, *found.interval),

@@ -66,6 +66,8 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
             raise UsageError("--metric: the same one is named twice")
         if given.costs is not None:
             raise UsageError("--costs needs classes; leave it out for numbers")
+        if given.fast:
+            raise UsageError("--fast needs classes; leave it out for numbers, or give --effort fast")
         first = [*numbers, NUMBER_METRICS[0]][0]
     else:
         first = _names_for_classes(given)[0]

@@ -129,7 +129,6 @@ def _definitions() -> dict[str, Any]:
         },
     }
     trees = {"method": {"const": "spanning trees"}, "metric": str, "metrics": {"$ref": "#/$defs/brief_metrics"}}
-    noise = {"noise_variance": float, "noise_variance_interval": Range}
     places = {
         f"by_{what}": {"type": "array", "items": {"$ref": f"#/$defs/gap_of_{what}"}}
         for what in ("class", "pair", "subgroup")
@@ -138,7 +137,6 @@ def _definitions() -> dict[str, Any]:
         printed_record(results.LearnedFloor, known, learned, {"rows_for": results.RowsNeeded}),
         printed_record(results.RegressionFloor, known, learned, {"rows_for": results.RowsNeeded}),
         printed_record(results.BayesError, known, trees),
-        printed_record(results.NoiseFromTrees, known, trees | noise),
     ]
     outputs = {
         "floor": ("A floor: from models, or from spanning trees with --fast", {"anyOf": floors}),

@@ -14,8 +14,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ learned        the learning curve        LearnedFloorDisplay
                                      │                 labels redrawn            LabelNoiseDisplay
                                      ├─ gap            a model beside the floor  FloorGapDisplay
-                                     └─ noise          differences over edges    NoiseFromTreesDisplay
-                                                       noise over predictions    NoiseProfileDisplay
+                                     └─ noise          noise over predictions    NoiseProfileDisplay
 
 - `base`: what all displays have: a figure of their own, `from_data` and `from_estimator`
 - `checks`: what callers pass -> arrays that can be drawn
@@ -33,7 +32,7 @@ of colour vision. Names are shown letter by letter, whatever they mean to TeX. R
 from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.gap import FloorGapDisplay
 from bayesfloor.display.learned import LabelNoiseDisplay, LearnedFloorDisplay
-from bayesfloor.display.noise import NoiseFromTreesDisplay, NoiseProfileDisplay
+from bayesfloor.display.noise import NoiseProfileDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.rows import (
     ClassFloorsDisplay,
@@ -52,7 +51,6 @@ __all__ = [
     "FloorGapDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
-    "NoiseFromTreesDisplay",
     "NoiseProfileDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",

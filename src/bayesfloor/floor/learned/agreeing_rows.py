@@ -34,6 +34,9 @@ BY_CHANCE = 0.02
 COPIES, CHANGED_COPIES = 0.5, 0.7
 #: Fewest values of the first side at which mates must agree: few places with many rows each are modes.
 FEWEST_PLACES = 10
+#: Rows of equal features are copies where their targets agree with odds above this multiple of those of any two rows,
+#: where nearly all of them agree or two targets rarely do by chance, and where they are few on average.
+AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
 
 
 def hashed_columns(values: Floats) -> Keys:
@@ -155,3 +158,22 @@ def _first_side(information: Floats, side: float, rng: np.random.Generator) -> B
     if is_first.all() or not is_first.any():
         is_first[rng.integers(len(information))] ^= True
     return is_first
+
+
+def are_copied_targets(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
+    """Tell whether rows that equal the one before them, y included, were copied rather than measured again.
+
+    Measured again, a number with many values hardly ever comes out the same. One with few values may, but then some
+    rows of equal features differ in it, unless there is next to no noise; and designs measure a place often.
+    """
+    n_same, n_copies = int(is_same.sum()), int(is_copy.sum())
+    if not n_copies or n_copies == len(y) - 1:
+        return False
+    n_places = int(np.count_nonzero(is_same[1:] & ~is_same[:-1]))
+    if n_same + n_places > MOST_COPIES * n_places:
+        return False
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    by_chance = float(shares @ shares)
+    agree = n_copies / n_same
+    odds = (n_copies + 0.5) / (n_same - n_copies + 0.5)
+    return odds > AGREE_MORE * by_chance / (1.0 - by_chance) and (agree > NEARLY_ALL or by_chance < RARELY)

@@ -25,9 +25,14 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import Keys
-from bayesfloor.floor.learned.agreeing_rows import JUDGED_ROWS, are_copies, columns_of_copies, hashed_columns
+from bayesfloor.floor.learned.agreeing_rows import (
+    JUDGED_ROWS,
+    are_copied_targets,
+    are_copies,
+    columns_of_copies,
+    hashed_columns,
+)
 from bayesfloor.floor.trees.near_copies import MOST_COPIES, Copies, find_near_copies, near_copies, said_of_near_copies
-from bayesfloor.floor.trees.noise_variance import are_copies as are_copied_targets
 from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints

@@ -16,9 +16,5 @@
               results        BayesError, PairwiseBayesError, OneVsRestBayesError, HenzePenroseDivergence
               findings       what a reader should know about the data  (finding_kernels)
 
-    X, y of numbers ── noise_variance   what no model can predict of y
-                         smooth_part        what a linear smoother explains, and how much each column matters
-                         edge_differences   what is left over edges, and how sure its means are
-
 `bayes_error` has the public functions. `estimator` has all of them as one scikit-learn estimator, with partial_fit.
 """

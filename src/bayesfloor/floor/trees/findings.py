@@ -19,8 +19,6 @@ BF012   later trees cross far more often than the first: the floor is estimated 
 BF013   a class whose rows are all in one group
 BF016   an estimate that is held at the error of always predicting the commonest class
 BF038   rows that are nearly copies of each other
-BF063   a number whose differences grow with the length of the edges (noise_variance)
-BF064   copies of rows, the number included, that were left out (noise_variance)
 ======  ====================================================================
 """
 

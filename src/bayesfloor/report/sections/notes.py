@@ -13,7 +13,7 @@ _FIRST = (
     *("BF042", "BF029", "BF039", "BF040", "BF051", "BF052", "BF024", "BF049", "BF026", "BF041"),
 )
 #: Findings that change nothing.
-_LAST = ("BF021", "BF047", "BF064", "BF006", "BF035")
+_LAST = ("BF021", "BF047", "BF006", "BF035")
 #: Findings that the first screen, or a section of their own, says already.
 _SAID = {"BF034", "BF036", "BF037", "BF038", "BF023", "BF048", "BF024", "BF049"}
 _SAID |= {"BF025", "BF050", "BF039", "BF040", "BF051", "BF052", "BF026", "BF041", "BF054"}
