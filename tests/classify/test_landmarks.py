@@ -140,10 +140,6 @@ def test_columns_in_another_order():
     for effort in ("default", "high"):
         straight, turned = LandmarkClassifier(effort).fit(X, y), LandmarkClassifier(effort).fit(X[:, order], y)
         np.testing.assert_array_equal(turned.predict_proba(X[:, order]), straight.predict_proba(X))
-    first = LandmarkClassifier().partial_fit(X[:200], y[:200], [0, 1, 2]).partial_fit(X[200:], y[200:])
-    Z, rows = X[:, order], np.r_[:200, 299:199:-1]
-    again = LandmarkClassifier().partial_fit(Z[:200], y[:200], [0, 1, 2]).partial_fit(Z[rows[200:]], y[rows[200:]])
-    np.testing.assert_array_equal(again.predict_proba(Z), first.predict_proba(X))
 
 
 @pytest.mark.parametrize("scale", [2.0**-900, 2.0**-40, 2.0**20, 2.0**900])
@@ -155,29 +151,10 @@ def test_scale_of_weights_does_not_matter(scale):
             LandmarkClassifier(class_weight=class_weight).fit(X, y, sample_weight=w).coef_
             for class_weight in (None, "balanced")
         ]
-        + [
-            LandmarkClassifier()
-            .partial_fit(X[:120], y[:120], [0, 1, 2], sample_weight=w[:120])
-            .partial_fit(X[120:], y[120:], sample_weight=w[120:])
-            .coef_
-        ]
         for w in (weight, scale * weight)
     )
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_weights_of_later_rows_count_beside_those_of_earlier_ones():
-    """Rows that say the opposite win where they weigh more, and lose where they weigh less."""
-    X, y = blobs(400, 2, 2, seed=3)
-    said = [
-        LandmarkClassifier()
-        .partial_fit(X, y, [0, 1], sample_weight=np.full(400, 5.0))
-        .partial_fit(X, 1 - y, sample_weight=np.full(400, weight))
-        .score(X, y)
-        for weight in (0.5, 50.0)
-    ]
-    assert said[0] > 0.5 > said[1]
 
 
 HOSTILE = {
@@ -206,8 +183,6 @@ def test_hostile_weights(weight):
     X, y = blobs(120)
     weight = np.broadcast_to(weight, 120).copy()
     assert np.isfinite(LandmarkClassifier("high").fit(X, y, sample_weight=weight).predict_proba(X)).all()
-    going_on = LandmarkClassifier().partial_fit(X, y, [0, 1, 2, 3]).partial_fit(X, y, sample_weight=weight)
-    assert np.isfinite(going_on.predict_proba(X)).all()
 
 
 def test_weights_that_overflow_together_are_refused():
@@ -245,67 +220,3 @@ def test_progress_is_told():
     told = []
     LandmarkClassifier(progress=lambda done, total: told.append((done, total))).fit(*blobs())
     assert told[-1][0] == told[-1][1] > 0
-
-
-# --- partial_fit
-
-
-def test_partial_fit_goes_on_where_it_was():
-    X, y = blobs(3000, 4)
-    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
-    first = LandmarkClassifier().partial_fit(X[:150], y[:150], classes=[0, 1, 2, 3])
-    before = log_loss(y_test, first.predict_proba(X_test))
-    landmarks = first.feature_map_.landmarks.copy()
-    for start in range(150, len(X), 300):
-        first.partial_fit(X[start : start + 300], y[start : start + 300])
-    np.testing.assert_array_equal(first.feature_map_.landmarks, landmarks)
-    after = log_loss(y_test, first.predict_proba(X_test))
-    whole = log_loss(y_test, LandmarkClassifier().fit(X, y).predict_proba(X_test))
-    assert after < before
-    assert after < whole + 0.05
-
-
-def test_partial_fit_takes_classes_that_come_later_and_batches_of_one_class():
-    X, y = blobs(600, 3, seed=2)
-    model = LandmarkClassifier().partial_fit(X[y < 2][:200], y[y < 2][:200], classes=np.array([0, 1, 2]))
-    assert not (model.predict(X) == 2).any()
-    for _ in range(3):
-        model.partial_fit(X[y == 2], y[y == 2])
-    assert np.mean(model.predict(X[y == 2]) == 2) > 0.5
-    assert np.mean(model.predict(X) == y) > 0.7
-
-
-def test_partial_fit_is_deterministic_and_empty_weights_change_nothing():
-    X, y = blobs(400, 3)
-    one, other = (
-        LandmarkClassifier(n_jobs=n).partial_fit(X[:200], y[:200], classes=[0, 1, 2]).partial_fit(X[200:], y[200:])
-        for n in (1, 2)
-    )
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-    before = one.coef_.copy()
-    one.partial_fit(X[:50], y[:50], sample_weight=np.r_[np.zeros(49), 1e-30])
-    np.testing.assert_allclose(one.coef_, before, atol=1e-2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"classes": None}, "classes must be passed on the first call"),
-        ({"classes": [0, 1]}, "not among the classes of the first call: 2, 3"),
-        ({"classes": [0]}, "needs two classes"),
-        ({"sample_weight": np.zeros(120)}, "sample_weight"),
-    ],
-)
-def test_partial_fit_refuses(change, message):
-    X, y = blobs()
-    with pytest.raises(ValueError, match=message):
-        LandmarkClassifier().partial_fit(X, y, **{"classes": [0, 1, 2, 3]} | change)
-
-
-def test_partial_fit_refuses_other_classes_later_and_balanced_weights():
-    X, y = blobs()
-    model = LandmarkClassifier().partial_fit(X, y, classes=[0, 1, 2, 3])
-    with pytest.raises(ValueError, match="must be those of the first call"):
-        model.partial_fit(X, y, classes=[0, 1, 2, 3, 4])
-    with pytest.raises(ValueError, match="balanced"):
-        LandmarkClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2, 3])

@@ -37,7 +37,6 @@ PERMUTED = {
     "StackedClassifier": lambda X, y, z, v: bf.StackedClassifier().fit(X, y),
     "StackedRegressor": lambda X, y, z, v: bf.StackedRegressor().fit(X, z),
     "LandmarkClassifier": lambda X, y, z, v: bf.LandmarkClassifier().fit(X, y),
-    "partial_fit": lambda X, y, z, v: bf.LandmarkClassifier().partial_fit(X, y, classes=["u", "v"]),
     "BayesErrorEstimator": lambda X, y, z, v: bf.BayesErrorEstimator().fit(X, y),
     "BayesErrorEstimator.partial_fit": lambda X, y, z, v: bf.BayesErrorEstimator().partial_fit(X, y),
     "SmartSVC": lambda X, y, z, v: bf.SmartSVC().fit(X, y.to_numpy(), sample_weight=v),

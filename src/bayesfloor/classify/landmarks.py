@@ -1,7 +1,6 @@
 """Estimators on landmark models (`learn.landmarks`): a classifier and a regressor, near kernel methods in accuracy."""
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -16,38 +15,25 @@ from bayesfloor.classify.training import (
     check_regression,
     check_rows,
     check_training,
-    class_weights,
     rows_to_fit,
-    total_weights,
 )
-from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.learn.landmarks.efforts import EFFORTS, Effort
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import (
-    LandmarkModel,
-    Rows,
     fit_model,
     order_rows,
     probabilities_of,
     scores_of,
-    update_model,
 )
 from bayesfloor.learn.landmarks.members import Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
-from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.cluster import cluster_of
-from bayesfloor.runtime.frames import check_same_index
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.text import listed
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.chunked import joined_rows, numbers_in_chunks
 
 T = TypeVar("T")
-
-
-#: Where a fitted classifier keeps the fields of its model.
-FITTED = {field.name: f"{field.name}_" for field in fields(LandmarkModel)} | {"coefficients": "coef_"}
 
 
 class Settings(NamedTuple):
@@ -135,7 +121,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Whether to show progress, or what to call with (done, total).
     client : dask.distributed.Client or None, default=None
         The workers of its cluster hold the rows and take the sums over them, one gradient for each step; equal to the
-        last bit to what threads compute. Features are chosen, and `partial_fit` and predictions computed, here.
+        last bit to what threads compute. Features are chosen, and predictions computed, here.
     random_state : int, None or random generator, default=0
         Decides which rows become landmarks and which are held out.
 
@@ -156,10 +142,6 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Error and mean logarithmic loss on rows that were held out of this model, or of one that all other rows trained
         in the same way before all rows trained it. Penalty and weights of members were chosen on them, so they are a
         little too good; where rows are few, a fit with fewer of them may also make them too bad.
-    curvature_ : ndarray of shape (n_features, n_features), float32
-        Products of features, weighted by the curvature of the loss, lower triangle; `partial_fit` goes on from it.
-    mean_weight_ : float
-        Mean weight of the rows of the first fit, the unit in which `partial_fit` takes later weights.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -226,81 +208,21 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Self
             This estimator.
         """
-        settings = self._settings()
-        X, y, sample_weight, groups = rows_to_fit(X, y, "classification", sample_weight, groups, settings.seed)
+        effort, seed, n_landmarks, n_rules = self._settings()
+        X, y, sample_weight, groups = rows_to_fit(X, y, "classification", sample_weight, groups, seed)
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
-        rows = order_rows(
-            training.X, training.codes, training.weight, settings.seed, training.groups_of(groups), settings.effort
-        )
+        rows = order_rows(training.X, training.codes, training.weight, seed, training.groups_of(groups), effort)
         self.classes_ = training.classes
-        self._fit(rows, settings)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the classifier to some rows, or go on with more of them.
-
-        Landmarks, rules, scales and the penalty are those of the first call, or of `fit`: it should see a few thousand
-        rows that are like those to come. Each later call takes a few steps, in which earlier rows count as much as new
-        ones. The landmark model is alone then, without members.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points.
-        y : array-like of shape (n_samples,)
-            The labels.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that will ever come, at the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, on one scale in all calls, which does not matter then. In a later call, a row of twice
-            the mean weight of the first call counts as two.
-
-        Returns
-        -------
-        Self
-            This estimator.
-        """
-        settings = self._settings()
-        settings = settings._replace(effort=replace(settings.effort, members=()))
-        is_first = not hasattr(self, "classes_")
-        if is_first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        known = self.classes_ if classes is None else check_labels(classes, len(classes))[0]
-        if not is_first and not np.array_equal(known, self.classes_):
-            raise ValueError(f"classes must be those of the first call of partial_fit, {self.classes_}. Got {classes}.")
-        check_same_index({"X": X, "y": y, "sample_weight": sample_weight})
-        points = check_rows(self, X, accept_sparse=True, reset=is_first)
-        codes = _codes_among(known, y, points.shape[0])
-        weight = None if sample_weight is None else check_weights(sample_weight, len(codes))
-        if self.class_weight == "balanced":
-            raise ValueError("class_weight='balanced' needs all rows at once; pass weights to partial_fit instead.")
-        weight = total_weights(weight, class_weights(self.class_weight, known, codes))
-        kept = weight > 0
-        points, codes, weight = points[kept], codes[kept], weight[kept]
-        if is_first:
-            if len(codes) < 2:
-                raise ValueError(f"The first call of partial_fit needs two rows, got {len(codes)}.")
-            self.classes_ = known
-            self._fit(order_rows(points, codes, weight, settings.seed, None, settings.effort), settings)
-        elif len(codes):
-            more = points, codes, weight
-            self._keep(self._supervised(lambda pool: update_model(self._model(), *more, settings.effort.steps, pool)))
-        return self
-
-    def _fit(self, rows: Rows, settings: Settings) -> None:
-        effort, seed, n_landmarks, n_rules = settings
-        fit = partial(fit_model, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster_of(self.client))
         n_classes = len(self.classes_)
-        self._keep(self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool)))
-
-    def _model(self) -> LandmarkModel:
-        return LandmarkModel(**{field: getattr(self, name) for field, name in FITTED.items()})
-
-    def _keep(self, model: LandmarkModel) -> None:
-        for field, name in FITTED.items():
-            setattr(self, name, getattr(model, field))
+        fit = partial(fit_model, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster_of(self.client))
+        model = self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool))
+        self.feature_map_ = model.feature_map
+        self.coef_, self.members_ = model.coefficients, model.members
+        self.penalty_ = model.penalty
+        self.held_out_error_, self.held_out_log_loss_ = model.held_out_error, model.held_out_log_loss
+        return self
 
     def decision_function(self, X: Any) -> F64:
         """Score each row.
@@ -358,17 +280,6 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         """Copy the parameters, but not the client: a connection to a cluster is shared."""
         params = self.get_params(deep=False)
         return type(self)(**{name: v if name == "client" else clone(v, safe=False) for name, v in params.items()})
-
-
-def _codes_among(classes: NDArray[Any], y: Any, n_rows: int) -> Ints:
-    """Return the position of each label among the classes; others are refused."""
-    labels, codes = check_labels(y, n_rows, min_classes=1)
-    places = {label: place for place, label in enumerate(classes.tolist())}
-    unknown = [label for label in labels.tolist() if label not in places]
-    if unknown:
-        names = listed([repr(label) for label in unknown])
-        raise ValueError(f"y has labels that are not among the classes of the first call: {names}")
-    return np.array([places[label] for label in labels.tolist()], np.int64)[codes]
 
 
 class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc]

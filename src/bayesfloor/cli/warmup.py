@@ -215,7 +215,6 @@ def _landmarks() -> None:
     for effort in ("fast", "default", "high"):
         model = bf.LandmarkClassifier(effort, n_jobs=1).fit(X, y)
         model.predict(X[:10])
-    model.partial_fit(X, y)
     bf.LandmarkRegressor(n_jobs=1).fit(X, X[:, 0]).predict(X[:10])
     X, y = _sample(1600, 5, 160)
     bf.LandmarkClassifier(n_jobs=1).fit(X, y)

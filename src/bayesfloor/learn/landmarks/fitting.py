@@ -1,7 +1,7 @@
 """From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -60,8 +60,6 @@ class Rows(NamedTuple):
         Classes.
     weight : ndarray of shape (n,), float32
         Weights of mean 1.
-    mean_weight : float
-        The mean of the caller's weights.
     n_kept : int
         Rows that are not held out.
     groups : ndarray of shape (n,) or None
@@ -72,7 +70,6 @@ class Rows(NamedTuple):
     columns: Ints
     codes: Ints
     weight: F32
-    mean_weight: float
     n_kept: int
     groups: Ints | None = None
 
@@ -100,10 +97,6 @@ class LandmarkModel:
     held_out_error, held_out_log_loss : float
         Error and loss on the held-out rows of the fit without them, with its members; penalty and weights of the
         members were chosen on these rows.
-    curvature : ndarray of shape (n_features, n_features), float32
-        Products of features of all rows, weighted by the curvature of the loss; the lower triangle.
-    mean_weight : float
-        The mean of the caller's weights, which is the unit of those in use.
     """
 
     feature_map: FeatureMap
@@ -112,8 +105,6 @@ class LandmarkModel:
     penalty: float
     held_out_error: float
     held_out_log_loss: float
-    curvature: F32
-    mean_weight: float
 
 
 def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | None, effort: Effort) -> Rows:
@@ -160,9 +151,10 @@ def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | No
     weight = weight[order]
     largest = weight.max()
     mean_weight = float((weight / largest).mean() * largest)
-    relative = relative_weights(weight, mean_weight)
+    with np.errstate(over="ignore", under="ignore"):
+        relative = np.clip(weight / mean_weight, LIGHTEST_ROW, HEAVIEST_ROW).astype(np.float32)
     groups = None if groups is None else groups[order]
-    return Rows(_part_of(X, order, columns), columns, codes[order], relative, mean_weight, max(n_kept, 1), groups)
+    return Rows(_part_of(X, order, columns), columns, codes[order], relative, max(n_kept, 1), groups)
 
 
 def _part_of(X: Any, rows: Ints, columns: Ints) -> Any:
@@ -172,12 +164,6 @@ def _part_of(X: Any, rows: Ints, columns: Ints) -> Any:
     part = X[rows][:, columns]
     part.sort_indices()  # sums over a row are in the order of its columns
     return part
-
-
-def relative_weights(weight: Floats, mean_weight: float) -> F32:
-    """Return weights in units of their mean."""
-    with np.errstate(over="ignore", under="ignore"):
-        return np.clip(weight / mean_weight, LIGHTEST_ROW, HEAVIEST_ROW).astype(np.float32)
 
 
 def plan_features(
@@ -271,11 +257,7 @@ def fit_model(
         whole = kept.weighted(rows.weight)
         fit = go_on(whole)
         trained = wanted.among(weights).train(whole, n, fit.coefficients, seed)
-    curvature = fit.curvature.astype(np.float32)
-    return LandmarkModel(
-        feature_map, fit.coefficients, trained.members(weights), fit.penalty, error, log_loss, curvature,
-        rows.mean_weight,
-    )  # fmt: skip
+    return LandmarkModel(feature_map, fit.coefficients, trained.members(weights), fit.penalty, error, log_loss)
 
 
 def _choose_penalty(
@@ -290,7 +272,7 @@ def _choose_penalty(
     features, _, codes, weight = judged
     products = sums.products()
     nothing = np.zeros((n_classes, features.shape[1]), np.float32)
-    best, n_worse = Fit(nothing, strength, 1.0, np.inf, products), 0
+    best, n_worse = Fit(nothing, strength, 1.0, np.inf), 0
     coefficients, of_loss = nothing, sums.gradient(nothing)
     memory: Memory = []
     for factor in effort.path:
@@ -301,7 +283,7 @@ def _choose_penalty(
         to_probabilities(probabilities)
         error, loss = _error_and_loss(probabilities, codes, weight)
         if loss < best.log_loss:
-            best, n_worse = Fit(coefficients, strength * factor, error, loss, products), 0
+            best, n_worse = Fit(coefficients, strength * factor, error, loss), 0
             continue
         n_worse += 1
         if n_worse == 2 or loss > HOPELESS * best.log_loss:
@@ -330,61 +312,7 @@ def _fit_all(sums: RowSums, penalty: Penalty, start: Fit, effort: Effort, n_step
         products[diagonal] = np.maximum(products[diagonal], LEAST_SHARE * sums.squares())
     objective = Objective(sums.gradient, products, penalty, start.penalty)
     found = descend(objective, objective.at(start.coefficients), n_steps, float(sums.weight.sum()))
-    return start._replace(coefficients=found.coefficients, curvature=products)
-
-
-def update_model(
-    model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_steps: int, pool: WorkerPool
-) -> LandmarkModel:
-    """Go on fitting a model to more rows, with the same features and penalty.
-
-    The loss of the rows before is taken for a quadratic function around the coefficients so far: its slope there is
-    that of the penalty, with the other sign, and its curvature is bounded by the products of features.
-
-    Parameters
-    ----------
-    model : LandmarkModel
-        The model so far.
-    X : ndarray or CSR array of shape (n, n_columns)
-        More rows.
-    codes : ndarray of shape (n,)
-        Classes.
-    weight : ndarray of shape (n,)
-        Weights, on the scale of those of earlier rows.
-    n_steps : int
-        Steps on these rows.
-    pool : WorkerPool
-        Threads.
-
-    Returns
-    -------
-    LandmarkModel
-    """
-    feature_map, before = model.feature_map, model.coefficients
-    order = np.lexsort((weight, codes, order_of_values(by_share_of_zeros(X), 0)[1]))
-    relative = relative_weights(weight[order], model.mean_weight)
-    sums = RowSums(feature_map, feature_map.scaled(X[order]), codes[order], relative, pool)
-    penalty = penalty_of(feature_map)
-    lower = np.tril(model.curvature)
-    curvature = 0.5 * (lower + np.tril(lower, -1).T)
-    slope = penalty.times(model.penalty).pull(before)
-
-    def gradient(coefficients: F32) -> tuple[float, F32]:
-        loss, of_loss = sums.gradient(coefficients)
-        change = coefficients - before
-        bent: F32 = change @ curvature
-        value = loss + float(np.vdot(change, 0.5 * bent - slope))
-        return value, of_loss + bent - slope
-
-    products = sums.products(before)
-    objective = Objective(gradient, products + model.curvature, penalty, model.penalty)
-    found = descend(objective, objective.at(before), n_steps, float(relative.sum(dtype=np.float64)))
-    return replace(
-        model,
-        coefficients=found.coefficients,
-        members=None,
-        curvature=(model.curvature + sums.products(found.coefficients)).astype(np.float32),
-    )
+    return start._replace(coefficients=found.coefficients)
 
 
 def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Members | None, pool: WorkerPool) -> F32:

@@ -77,15 +77,12 @@ class Fit(NamedTuple):
         The penalty in use.
     error, log_loss : float
         On held-out rows, of a fit without them; the penalty was chosen on these rows.
-    curvature : ndarray of shape (n_features, n_features)
-        Products of features, weighted by the curvature of the loss; the lower triangle.
     """
 
     coefficients: F32
     penalty: float
     error: float
     log_loss: float
-    curvature: Floats
 
 
 #: Steps, and how each changed the gradient of the loss without its penalty.

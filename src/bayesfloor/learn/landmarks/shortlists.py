@@ -298,7 +298,7 @@ def fit_many_classes(
     curvature = kept.products(coefficients, most_rows)
     order = order_along_tree(kept.codes, overlaps)
     sorted_rows = kept.reordered(order)
-    best = Fit(coefficients, PATH[0], 1.0, np.inf, curvature)
+    best = Fit(coefficients, PATH[0], 1.0, np.inf)
     for number, strength in enumerate(PATH):
         coefficients = descend_by_shortlists(
             sorted_rows, overlaps, curvature, penalty, strength, coefficients, PATH_STEPS, (seed, number)
@@ -308,7 +308,7 @@ def fit_many_classes(
         loss = to_residuals(scores, codes, weight) / float(weight.sum())
         if not loss < best.log_loss:
             break
-        best = Fit(coefficients, strength, error, loss, curvature)
+        best = Fit(coefficients, strength, error, loss)
 
     def go_on(whole: RowSums) -> Fit:
         curvature = whole.products(best.coefficients, most_rows)
@@ -316,6 +316,6 @@ def fit_many_classes(
             whole.reordered(order), overlaps, curvature, penalty, best.penalty, best.coefficients, STEPS_ON_ALL,
             (seed, len(PATH)),
         )  # fmt: skip
-        return best._replace(coefficients=coefficients, curvature=curvature)
+        return best._replace(coefficients=coefficients)
 
     return best, go_on
