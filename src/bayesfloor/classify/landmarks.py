@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.prediction_intervals import interval_ends
@@ -28,7 +28,6 @@ from bayesfloor.learn.landmarks.fitting import (
 from bayesfloor.learn.landmarks.members import Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
-from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.chunked import joined_rows, numbers_in_chunks
@@ -119,9 +118,6 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Threads; None for every core.
     progress : bool or callable, default=False
         Whether to show progress, or what to call with (done, total).
-    client : dask.distributed.Client or None, default=None
-        The workers of its cluster hold the rows and take the sums over them, one gradient for each step; equal to the
-        last bit to what threads compute. Features are chosen, and predictions computed, here.
     random_state : int, None or random generator, default=0
         Decides which rows become landmarks and which are held out.
 
@@ -174,7 +170,6 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         class_weight: Any = None,
         n_jobs: int | None = None,
         progress: Any = False,
-        client: Any = None,
         random_state: Any = 0,
     ) -> None:
         super().__init__(
@@ -186,7 +181,6 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
             random_state=random_state,
         )
         self.class_weight = class_weight
-        self.client = client
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier.
@@ -216,7 +210,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         rows = order_rows(training.X, training.codes, training.weight, seed, training.groups_of(groups), effort)
         self.classes_ = training.classes
         n_classes = len(self.classes_)
-        fit = partial(fit_model, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster_of(self.client))
+        fit = partial(fit_model, n_landmarks=n_landmarks, n_rules=n_rules)
         model = self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool))
         self.feature_map_ = model.feature_map
         self.coef_, self.members_ = model.coefficients, model.members
@@ -275,11 +269,6 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
     def _scores(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)
         return self._scores_by(X, self.coef_, self.members_)
-
-    def __sklearn_clone__(self) -> Self:
-        """Copy the parameters, but not the client: a connection to a cluster is shared."""
-        params = self.get_params(deep=False)
-        return type(self)(**{name: v if name == "client" else clone(v, safe=False) for name, v in params.items()})
 
 
 class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc]

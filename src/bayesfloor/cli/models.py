@@ -66,8 +66,8 @@ def fit(
     """
     if model == "smartsvm" and effort != "default":
         raise UsageError("--effort is for --model landmarks and --model stack alone")
-    if model == "smartsvm":
-        refuse_cluster(options, "--model smartsvm is trained")
+    if model != "stack":
+        refuse_cluster(options, f"--model {model} is trained")
     work = Work(model, effort, options.task)
     if dry_run:
         show_plan("fit", files, options, work)
@@ -82,8 +82,6 @@ def fit(
             f"--model smartsvm needs classes, and {table.target!r} holds numbers; --task classification reads them as "
             "classes"
         )
-    if model == "landmarks" and table.task == "regression":
-        refuse_cluster(options, "landmarks of numbers are trained")
     from bayesfloor.cli.model_file import Model, pack_model
 
     started = perf_counter()
@@ -117,8 +115,7 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions, *, checks
     """Train a classifier or a regressor on landmarks."""
     kind = bf.LandmarkRegressor if table.task == "regression" else bf.LandmarkClassifier
     with engine(options, device=False) as how:
-        if table.task == "regression":
-            del how["client"]  # there is none
+        del how["client"]  # there is none
         trained: Any = kind(effort, **how).fit(table.X, table.y, groups=table.groups)
         found = _quick_checks(table, options) if checks else None
         honest = trained

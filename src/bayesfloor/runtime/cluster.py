@@ -466,7 +466,7 @@ class ClusterRun:
 class KeptRun(ClusterRun):
     """One of several runs on the same data, which is sent once, and again only when it is lost.
 
-    Names tell which data are the same; what is named "shared" alone belongs to one run.
+    Names tell which data are the same.
     """
 
     def __init__(self, cluster: Cluster, graph: Graph, sent: dict[str, Future[Any]]):
@@ -477,7 +477,7 @@ class KeptRun(ClusterRun):
         gone = {
             name: value
             for name, value in data.items()
-            if name == "shared" or name not in self._sent or self._sent[name].status != "finished" or self.with_tasks
+            if name not in self._sent or self._sent[name].status != "finished" or self.with_tasks
         }
         if gone:
             self._sent.update(super()._scatter(gone, suffix, to_all, worker))

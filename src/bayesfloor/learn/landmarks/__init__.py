@@ -6,7 +6,6 @@ How rows become a model::
          ─► feature_map          columns on one scale, fewer where they are very many
          ─► feature_choice       on a sample: the width of the Gaussians, weights of columns, rules ─► FeatureMap
          ─► row_sums             sums over blocks of rows: products of features, gradients of the loss
-            or cluster_sums      the same by the workers of a Dask cluster
          ─► multinomial          coefficients along falling penalties, chosen on held-out rows; then on all rows
             or shortlists        the same for very many classes
             or regression        of numbers: ridge regression

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bayesfloor.data.column_order import order_of_values
-from bayesfloor.learn.landmarks.cluster_sums import ClusterSums
 from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
@@ -19,7 +18,6 @@ from bayesfloor.learn.landmarks.multinomial import Fit, Memory, Objective, Penal
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
 from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes, known_rows
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.hash_kernels import mix64
 from bayesfloor.runtime.threads import WorkerPool
 
@@ -193,7 +191,6 @@ def fit_model(
     *,
     n_landmarks: int | None = None,
     n_rules: int | None = None,
-    cluster: Cluster | None = None,
 ) -> LandmarkModel:
     """Choose features and a penalty, and fit the model to all rows.
 
@@ -211,8 +208,6 @@ def fit_model(
         Threads.
     n_landmarks, n_rules : int or None, default=None
         How many; None for the default of the effort.
-    cluster : Cluster or None, default=None
-        Whose workers take the sums over all rows; None for the threads of the pool.
 
     Returns
     -------
@@ -228,8 +223,7 @@ def fit_model(
     of_kept, penalty = rows.weight.copy(), penalty_of(feature_map)
     if rows.n_kept < n:  # else all rows belong together, and judge themselves
         of_kept[held] = 0.0
-    mine = (feature_map, columns, rows.codes, of_kept, pool, effort.kept_bytes)
-    kept = RowSums(*mine) if cluster is None else ClusterSums(*mine, cluster=cluster)
+    kept = RowSums(feature_map, columns, rows.codes, of_kept, pool, effort.kept_bytes)
     judges = known_rows(held, rows.codes, np.bincount(rows.codes, of_kept, n_classes))
     judged = Judged(feature_map.features(columns[judges]), columns[judges], rows.codes[judges], rows.weight[judges])
     members = effort.members if rows.n_kept < n else ()

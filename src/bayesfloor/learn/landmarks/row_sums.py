@@ -171,7 +171,7 @@ class RowSums:
         return [(2 * number + 1) * n_all // (2 * n_some) for number in range(n_some)]
 
     def add_up(self, of_lane: Callable[..., Sums], *arguments: Any, numbers: Iterable[int] | None = None) -> Sums:
-        """Add up what a function of a module returns for each lane of blocks, in their order.
+        """Add up what a function returns for each lane of blocks, in their order.
 
         Parameters
         ----------
@@ -186,16 +186,16 @@ class RowSums:
         -------
         list of ndarray
         """
-        lanes = [(mine,) for mine in self.lanes(numbers).values()]
+        lanes = [(mine,) for mine in self._lanes(numbers)]
         return total_of(self.pool.run(lambda mine: of_lane(self, mine, *arguments), lanes))
 
-    def lanes(self, numbers: Iterable[int] | None = None) -> dict[int, list[int]]:
+    def _lanes(self, numbers: Iterable[int] | None) -> list[list[int]]:
         """Return the numbers of the blocks of each lane that has some; None takes all blocks."""
         lanes: dict[int, list[int]] = {}
         for number in range(len(self.blocks)) if numbers is None else numbers:
             # not simply every eighth block, as some_blocks may take just these
             lanes.setdefault((number + number // N_LANES) % N_LANES, []).append(number)
-        return dict(sorted(lanes.items()))
+        return [lanes[lane] for lane in sorted(lanes)]
 
     def weighted(self, weight: F32) -> Self:
         """Return the same rows with other weights, and the same features where these are kept."""
