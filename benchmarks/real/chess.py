@@ -146,15 +146,14 @@ def draw(outcomes: Sequence[Outcome], names: Sequence[str], path: Path) -> None:
     figure = Figure(figsize=(11, 1.2 + 0.25 * len(classes)), layout="constrained")
     row_of_axes = figure.subplots(1, len(panels), sharex=True, gridspec_kw={"wspace": 0.05})
     for (outcome, kind), ax in zip(panels, row_of_axes, strict=True):
-        ClassFloorsDisplay.from_data(
+        display = ClassFloorsDisplay(
             outcome.floors.estimate,
             [names[label] for label in classes],
             interval=outcome.floors.interval,
             confidence=outcome.floors.confidence,
             confusion=outcome.confusion(kind),
-            order="name",
-            ax=ax,
         )
+        display.plot(ax, order="name")
         bars = {"marker": "|", "markersize": 13, "markeredgewidth": 1.2, "color": "black", "linestyle": "none"}
         ax.plot(outcome.share, range(len(classes)), zorder=1.5, label="share of the class, the highest floor", **bars)
         ax.set_title(f"{kind}, {outcome.name}", fontsize=10)

@@ -84,9 +84,8 @@ def draw(floors: PairwiseBayesError, share: Floats, kind: str, path: Path) -> No
     figure = Figure(figsize=(10, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     display = floors.plot(left)
-    PairwiseHeatmapDisplay.from_data(
-        share, floors.classes, quantity=f"confused by {kind}", order=display.order_, ax=right
-    )
+    confused = PairwiseHeatmapDisplay(share, floors.classes, quantity=f"confused by {kind}")
+    confused.plot(right, order=display.order_)
     figure.savefig(path, dpi=130)
 
 

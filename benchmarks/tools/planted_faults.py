@@ -125,7 +125,6 @@ FAULTS = [
     # --- display
     Fault("display/pair_heatmap.py", '"second": self.classes[second], "value": self.values[first, second]',
           '"second": self.classes[second], "value": self.values[second, second]', "display/test_pair_heatmap.py"),
-    Fault("display/placement.py", "int(length) + 2), 1.0)", "2), 1.0)", "display"),
     # --- report
     Fault("report/look_alikes.py", "score = (word - own[row]) /", "score = word /", "report/test_look_alikes.py"),
     Fault("report/ordered_classes.py", "np.abs(order[above[0]] - order[above[1]])",

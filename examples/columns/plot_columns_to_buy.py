@@ -48,7 +48,7 @@ for instrument in order:
 path = selector.path_.frame()[1:]  # the first row is the start, without any column
 columns = {name: path[name] for name in ("floor", "interval_low", "interval_high")}
 fig, ax = plt.subplots(figsize=(9, 4), layout="constrained")
-trees = SelectionPathDisplay.from_data({**columns, "features": order}, confidence=0.95, ax=ax).line_
+trees = SelectionPathDisplay({**columns, "features": order}, confidence=0.95).plot(ax).line_
 (models,) = ax.plot(reached, "D-", color="#e69f00", markeredgecolor="black", zorder=4)
 ax.legend([trees, models], ["floor by spanning trees", "error reached by models"], frameon=False)
 plt.show()

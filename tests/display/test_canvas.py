@@ -21,12 +21,12 @@ from display.layout import assert_readable, cut_off, drawn_texts, overlapping
 
 PAIRS = np.array([[0, 0.1, 0.2], [0.1, 0, 0.3], [0.2, 0.3, 0]])
 EACH = {
-    "heat map": lambda **options: PairwiseHeatmapDisplay.from_data(PAIRS, **options),
-    "class floors": lambda **options: ClassFloorsDisplay.from_data([0.1, 0.2, 0.3], **options),
-    "class tree": lambda **options: ClassTreeDisplay.from_data([[-1, 1], [-2, -3]], **options),
-    "selection": lambda **options: SelectionPathDisplay.from_data({"floor": [0.5, 0.2]}, **options),
-    "representations": lambda **options: FeatureComparisonDisplay.from_data(
-        {"name": ["a", "b"], "estimate": [0.1, 0.2]}, **options
+    "heat map": lambda **options: PairwiseHeatmapDisplay(PAIRS).plot(**options),
+    "class floors": lambda **options: ClassFloorsDisplay([0.1, 0.2, 0.3]).plot(**options),
+    "class tree": lambda **options: ClassTreeDisplay([[-1, 1], [-2, -3]]).plot(**options),
+    "selection": lambda **options: SelectionPathDisplay({"floor": [0.5, 0.2]}).plot(**options),
+    "representations": lambda **options: FeatureComparisonDisplay({"name": ["a", "b"], "estimate": [0.1, 0.2]}).plot(
+        **options
     ),
 }
 

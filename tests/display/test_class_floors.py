@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 
-from bayesfloor import BayesErrorEstimator, one_vs_rest_bayes_error
+from bayesfloor import one_vs_rest_bayes_error
 from bayesfloor.display import ClassFloorsDisplay
 from display.layout import assert_readable
 
@@ -30,7 +29,7 @@ def rows_of(display):
 
 
 def test_marks_and_intervals_are_in_the_row_of_their_class():
-    display = ClassFloorsDisplay.from_data(FLOORS, NAMES, interval=INTERVAL, order="name")
+    display = ClassFloorsDisplay(FLOORS, NAMES, interval=INTERVAL).plot(order="name")
     assert rows_of(display) == display.order_.tolist() == NAMES
     assert display.floor_marks_.get_xdata().tolist() == FLOORS
     assert display.floor_marks_.get_ydata().tolist() == [0, 1, 2]
@@ -42,14 +41,14 @@ def test_marks_and_intervals_are_in_the_row_of_their_class():
 
 
 def test_the_highest_floor_comes_first():
-    display = ClassFloorsDisplay.from_data(FLOORS, NAMES, interval=INTERVAL)
+    display = ClassFloorsDisplay(FLOORS, NAMES, interval=INTERVAL).plot()
     assert rows_of(display) == ["b", "c", "a"]
     assert display.floor_marks_.get_xdata().tolist() == [0.3, 0.2, 0.1]
     assert display.interval_lines_.get_segments()[0][:, 0].tolist() == [0.2, 0.4]
 
 
 def test_a_given_order():
-    display = ClassFloorsDisplay.from_data(FLOORS, NAMES, order=["c", "a", "b"])
+    display = ClassFloorsDisplay(FLOORS, NAMES).plot(order=["c", "a", "b"])
     assert rows_of(display) == ["c", "a", "b"]
     assert display.floor_marks_.get_xdata().tolist() == [0.2, 0.1, 0.3]
     assert display.interval_lines_ is None
@@ -92,18 +91,6 @@ def test_normalized(wine_floors):
     assert set(rows_of(display)) == {"0", "1", "2"}
 
 
-def test_from_estimator(wine):
-    with pytest.raises(NotFittedError):
-        ClassFloorsDisplay.from_estimator(BayesErrorEstimator())
-    estimator = BayesErrorEstimator().fit(*wine)
-    display = ClassFloorsDisplay.from_estimator(estimator, y_true=[0, 1], y_pred=[1, 1], order="name")
-    np.testing.assert_array_equal(display.floors, estimator.one_vs_rest_bayes_error_.estimate)
-    assert display.confusion.tolist() == [0.5, 0.5, 0.0]
-    del estimator.one_vs_rest_bayes_error_
-    with pytest.raises(TypeError, match="BayesErrorEstimator has no one-vs-rest floors"):
-        ClassFloorsDisplay.from_estimator(estimator)
-
-
 @pytest.mark.parametrize(
     ("floors", "options", "message"),
     [
@@ -118,7 +105,7 @@ def test_from_estimator(wine):
 )
 def test_what_cannot_be_drawn(floors, options, message):
     with pytest.raises(ValueError, match=message):
-        ClassFloorsDisplay.from_data(floors, **options)
+        ClassFloorsDisplay(floors, **options)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +129,6 @@ def test_readable(n):
     floors = np.linspace(0, 0.5, n)
     interval = np.column_stack([0.9 * floors, 1.1 * floors])
     names = [f"${chr(97 + k % 26)}$ and a name that goes on for {k} more" for k in range(n)]
-    display = ClassFloorsDisplay.from_data(floors, names, interval=interval, confusion=floors)
+    display = ClassFloorsDisplay(floors, names, interval=interval, confusion=floors).plot()
     assert_readable(display.figure_)
     assert len(set(rows_of(display))) == n

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from sklearn.datasets import load_wine
-from sklearn.tree import DecisionTreeClassifier
 
 from bayesfloor.classify.linear.path_classifiers import SmartSVC
 from bayesfloor.display import ClassTreeDisplay
@@ -32,16 +31,12 @@ def test_the_table_is_that_of_the_tree():
     assert {name: list(frame[name]) for name in frame} == {name: list(expected[name]) for name in expected}
 
 
-def test_from_estimators_with_trees_of_some_kind():
+def test_of_a_fitted_classifier():
     X, y = load_wine(return_X_y=True)
     classifier = SmartSVC(1.0).fit(X, y)
-    display = ClassTreeDisplay.from_estimator(classifier)
+    display = classifier.tree_.plot()
     np.testing.assert_array_equal(display.children, classifier.tree_.children)
     np.testing.assert_array_equal(display.cuts, [node.cut for node in classifier.tree_.nodes])
-    other = DecisionTreeClassifier().fit(X, y)
-    assert hasattr(other, "tree_")
-    with pytest.raises(TypeError, match="DecisionTreeClassifier has no class tree"):
-        ClassTreeDisplay.from_estimator(other)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +54,7 @@ def test_from_estimators_with_trees_of_some_kind():
 )
 def test_what_is_no_tree(children):
     with pytest.raises(ValueError, match="children should hold each class and each node"):
-        ClassTreeDisplay.from_data(children)
+        ClassTreeDisplay(children).plot()
 
 
 def test_long_names_stay_different():

@@ -15,20 +15,20 @@ TABLE = {
 
 
 def test_columns_that_surely_moved_have_full_marks():
-    display = DriftDisplay.from_data(TABLE)
+    display = DriftDisplay(TABLE).plot()
     np.testing.assert_array_equal(display.moved_marks_.get_xdata(), [0.3, 0.2])
     np.testing.assert_array_equal(display.moved_marks_.get_ydata(), [0, 1])
     np.testing.assert_array_equal(display.other_marks_.get_xdata(), [0.1, 0.05])
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == ["$age$", "income: gaps", "income", "a and b"]
     assert_readable(display.figure_)
-    stricter = DriftDisplay.from_data(TABLE, confidence=0.99)
+    stricter = DriftDisplay(TABLE, confidence=0.99).plot()
     np.testing.assert_array_equal(stricter.moved_marks_.get_xdata(), [0.3])
 
 
 def test_the_surest_of_many_are_drawn_and_all_are_in_the_frame():
     many = {"column": [f"column {j}" for j in range(50)], "what": ["values"] * 50, "share": [0.1] * 50}
-    display = DriftDisplay.from_data(many | {"p_value": [0.5] * 50})
+    display = DriftDisplay(many | {"p_value": [0.5] * 50}).plot()
     assert len(display.ax_.get_yticklabels()) == 20
     assert len(display.frame()) == 50
     assert_readable(display.figure_)

@@ -22,7 +22,7 @@ def rows_of(display):
 
 
 def test_marks_are_in_the_order_of_the_table():
-    display = FeatureComparisonDisplay.from_data(TABLE)
+    display = FeatureComparisonDisplay(TABLE).plot()
     assert rows_of(display) == ["PCA(2) (d = 2)", "$all$ (d = 34)", "noise (d = 7)"]
     assert display.marks_.get_xydata().tolist() == [[0.12, 0], [0.11, 1]]
     assert display.distinct_marks_.get_xydata().tolist() == [[0.4, 2]]
@@ -34,7 +34,7 @@ def test_marks_are_in_the_order_of_the_table():
 
 
 def test_what_is_reached_stands_below_the_floor():
-    display = FeatureComparisonDisplay.from_data(TABLE | REACHED, title="R²", larger_is_better=True, is_rate=False)
+    display = FeatureComparisonDisplay(TABLE | REACHED, title="R²", larger_is_better=True, is_rate=False).plot()
     assert display.reached_marks_.get_xdata().tolist() == REACHED["reached"]
     assert (display.reached_marks_.get_ydata() > np.arange(3)).all()
     assert display.ax_.get_xlabel() == "R²"
@@ -44,14 +44,14 @@ def test_what_is_reached_stands_below_the_floor():
 
 
 def test_frame():
-    frame = FeatureComparisonDisplay.from_data(TABLE | REACHED).frame()
+    frame = FeatureComparisonDisplay(TABLE | REACHED).plot().frame()
     assert {name: frame[name].tolist() for name in frame.columns} == TABLE | REACHED
 
 
 @pytest.mark.parametrize("missing", ["name", "estimate"])
 def test_missing_columns(missing):
     with pytest.raises(ValueError, match=f"There is no column '{missing}'"):
-        FeatureComparisonDisplay.from_data({name: column for name, column in TABLE.items() if name != missing})
+        FeatureComparisonDisplay({name: column for name, column in TABLE.items() if name != missing}).plot()
 
 
 @pytest.mark.parametrize("n", [1, 26])
@@ -62,6 +62,6 @@ def test_readable_with_long_names(n):
         "n_features": np.arange(n),
         "distinguishable": np.arange(n) > 3,
     }
-    display = FeatureComparisonDisplay.from_data(table)
+    display = FeatureComparisonDisplay(table).plot()
     assert_readable(display.figure_)
     assert len(set(rows_of(display))) == n

@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 from matplotlib import colormaps, pyplot
 from sklearn.datasets import load_iris, load_wine
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import BayesErrorEstimator, pairwise_bayes_error
+from bayesfloor import pairwise_bayes_error
 from bayesfloor.classify.linear.path_classifiers import SmartSVC
 from bayesfloor.display import PairwiseHeatmapDisplay
-from bayesfloor.display.pair_heatmap import similarity_order
 from bayesfloor.tree import build_class_tree
 from display.layout import assert_readable
 
@@ -27,7 +23,7 @@ def symmetric(n, seed=0):
 
 def drawn(values, classes=None, **options):
     """Draw on plain axes, which is faster than a figure with a layout."""
-    return PairwiseHeatmapDisplay.from_data(values, classes, ax=pyplot.figure().add_subplot(), **options)
+    return PairwiseHeatmapDisplay(values, classes).plot(pyplot.figure().add_subplot(), **options)
 
 
 def texts_by_pair(display):
@@ -70,15 +66,13 @@ def test_colours_are_those_of_the_pair():
     assert display.image_.get_clim() == (0.0, 0.4)
 
 
-def test_similarity_puts_classes_that_are_alike_side_by_side():
-    order = drawn(PAIRS, NAMES).order_.tolist()
-    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset("ac"), frozenset("bd")}
-
-
-@pytest.mark.parametrize("values", [PAIRS, np.zeros((7, 7)), np.ones((6, 6)), *(symmetric(n, n) for n in (2, 5, 20))])
-def test_similarity_is_the_order_of_average_linkage(values):
-    tree = build_class_tree(values, cut="average-linkage")
-    assert similarity_order(values).tolist() == tree.leaves.tolist()
+def test_floors_are_drawn_in_the_order_of_their_class_tree():
+    X, y = load_wine(return_X_y=True)
+    floors = pairwise_bayes_error(X, np.array(["b", "a", "c"])[y])
+    tree = build_class_tree(floors.normalized, floors.classes)
+    assert floors.plot().order_.tolist() == tree.leaves.tolist() != ["a", "b", "c"]
+    assert floors.plot(order="name").order_.tolist() == ["a", "b", "c"]
+    assert floors.plot(order=["c", "b", "a"]).order_.tolist() == ["c", "b", "a"]
 
 
 def test_the_order_of_a_given_tree():
@@ -93,8 +87,8 @@ def test_the_order_of_a_given_tree():
 
 @pytest.mark.parametrize("order", ["size", ["a", "b", "c"], ["a", "b", "c", "c"], ["a", "b", "c", "x"], None])
 def test_orders_that_are_none(order):
-    with pytest.raises(ValueError, match="must be one of 'similarity', 'name', or a sequence with each class"):
-        PairwiseHeatmapDisplay.from_data(PAIRS, NAMES, order=order)
+    with pytest.raises(ValueError, match="must be one of 'name', or a sequence with each class"):
+        drawn(PAIRS, NAMES, order=order)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +103,14 @@ def test_no_values_where_they_do_not_fit():
     assert drawn(symmetric(30)).text_ == []
     assert drawn(PAIRS, print_values=False).text_ == []
     _, ax = pyplot.subplots(figsize=(1.5, 1.5))
-    display = PairwiseHeatmapDisplay.from_data(symmetric(10), ax=ax, colorbar=False)
+    display = PairwiseHeatmapDisplay(symmetric(10)).plot(ax, colorbar=False)
     assert display.text_ == []
     assert len(display.plot(ax, colorbar=False, print_values=True).text_) == 45
 
 
 @pytest.mark.parametrize(("n", "full"), [(2, False), (10, False), (6, True)])
 def test_readable(n, full):
-    display = PairwiseHeatmapDisplay.from_data(symmetric(n), [chr(65 + k) for k in range(n)], full=full)
+    display = PairwiseHeatmapDisplay(symmetric(n), [chr(65 + k) for k in range(n)]).plot(full=full)
     assert len(display.text_) == n * (n - 1) // (1 if full else 2)
     assert_readable(display.figure_)
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
@@ -125,13 +119,13 @@ def test_readable(n, full):
 
 def test_readable_with_long_names():
     names = [f"a name of some length, number {k}, and then more" for k in range(10)]
-    display = PairwiseHeatmapDisplay.from_data(symmetric(10), names)
+    display = PairwiseHeatmapDisplay(symmetric(10), names).plot()
     assert_readable(display.figure_)
     assert len({label.get_text() for label in display.ax_.get_yticklabels()}) == 9
 
 
 def test_readable_with_as_many_classes_as_letters():
-    display = PairwiseHeatmapDisplay.from_data(symmetric(26))
+    display = PairwiseHeatmapDisplay(symmetric(26)).plot()
     assert len(display.text_) == 26 * 25 / 2
     assert len(display.ax_.get_xticklabels()) == len(display.ax_.get_yticklabels()) == 25
     assert_readable(display.figure_)
@@ -143,7 +137,7 @@ def test_readable_with_as_many_classes_as_letters():
 
 
 def test_many_classes():
-    display = PairwiseHeatmapDisplay.from_data(symmetric(150), order="name")
+    display = PairwiseHeatmapDisplay(symmetric(150)).plot()
     assert_readable(display.figure_)
     assert len(display.ax_.get_xticklabels()) < 149
 
@@ -216,12 +210,12 @@ def test_floors_are_normalized_as_the_result_says():
 
 
 def test_the_colour_bar_says_what_is_shown():
-    display = PairwiseHeatmapDisplay.from_data(symmetric(10), quantity="confused")
+    display = PairwiseHeatmapDisplay(symmetric(10), quantity="confused").plot()
     (bar,) = display.ax_.child_axes
     assert bar.get_title() == "confused"
-    beside = PairwiseHeatmapDisplay.from_data(PAIRS, quantity="confused")
+    beside = PairwiseHeatmapDisplay(PAIRS, quantity="confused").plot()
     assert [ax.get_ylabel() for ax in beside.figure_.axes] == ["", "confused"]
-    without = PairwiseHeatmapDisplay.from_data(PAIRS, colorbar=False)
+    without = PairwiseHeatmapDisplay(PAIRS).plot(colorbar=False)
     assert without.figure_.axes == [without.ax_]
 
 
@@ -230,31 +224,13 @@ def test_the_darkest_colour():
     assert drawn(np.zeros((3, 3))).image_.get_clim() == (0.0, 1.0)
 
 
-def test_from_estimator():
-    X, y = load_iris(return_X_y=True)
-    estimator = make_pipeline(StandardScaler(), BayesErrorEstimator()).fit(X, y)
-    display = PairwiseHeatmapDisplay.from_estimator(estimator, order="name")
-    np.testing.assert_array_equal(display.values, estimator[-1].pairwise_bayes_error_.normalized)
-    assert display.order_.tolist() == [0, 1, 2]
-
-
-def test_from_a_classifier_with_floors():
+def test_affinities_of_a_classifier():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])
     classifier = SmartSVC(1.0).fit(X, names[y])
-    display = PairwiseHeatmapDisplay.from_estimator(classifier)
+    display = drawn(classifier.affinity_, classifier.classes_)
     np.testing.assert_array_equal(display.values, classifier.affinity_)
-    assert display.classes.tolist() == names.tolist()
-    assert display.quantity == "normalized floor"
-    other = SmartSVC(1.0, affinity=classifier.affinity_).fit(X, y)
-    assert PairwiseHeatmapDisplay.from_estimator(other).quantity == "affinity"
-
-
-def test_estimators_without_floors():
-    with pytest.raises(NotFittedError):
-        PairwiseHeatmapDisplay.from_estimator(BayesErrorEstimator())
-    with pytest.raises(TypeError, match="StandardScaler has no pairwise floors"):
-        PairwiseHeatmapDisplay.from_estimator(StandardScaler().fit([[1.0], [2.0]]))
+    assert display.order_.tolist() == names.tolist()
 
 
 @pytest.mark.parametrize(
@@ -273,7 +249,7 @@ def test_estimators_without_floors():
 )
 def test_what_cannot_be_drawn(values, classes, message):
     with pytest.raises(ValueError, match=message):
-        PairwiseHeatmapDisplay.from_data(values, classes)
+        PairwiseHeatmapDisplay(values, classes)
 
 
 def test_the_diagonal_is_not_used_and_nothing_is_written_to():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import FloorSelector
@@ -24,7 +23,7 @@ def steps_of(display):
 
 
 def test_forward():
-    display = SelectionPathDisplay.from_data(PATH)
+    display = SelectionPathDisplay(PATH).plot()
     assert steps_of(display) == ["start", "+ x", "+ y, z", "+ w"]
     assert display.line_.get_xydata().tolist() == [[0, 0.5], [1, 0.2], [2, 0.1]]
     assert display.dropped_.get_xydata().tolist() == [[3, 0.09]]
@@ -36,12 +35,12 @@ def test_forward():
 
 
 def test_backward():
-    display = SelectionPathDisplay.from_data(PATH, direction="backward")
+    display = SelectionPathDisplay(PATH, direction="backward").plot()
     assert steps_of(display) == ["start", "− x", "− y, z", "− w"]
 
 
 def test_floors_alone():
-    display = SelectionPathDisplay.from_data({"floor": [0.5, 0.2]})
+    display = SelectionPathDisplay({"floor": [0.5, 0.2]}).plot()
     assert steps_of(display) == ["start", "+ step 1"]
     assert display.interval_lines_ is None
     assert display.ax_.get_legend() is None
@@ -51,7 +50,7 @@ def test_floors_alone():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_come_back(library):
     frame = pytest.importorskip(library).DataFrame(PATH)
-    back = SelectionPathDisplay.from_data(frame).frame()
+    back = SelectionPathDisplay(frame).plot().frame()
     assert {name: list(back[name]) for name in back.columns} == PATH
 
 
@@ -59,18 +58,11 @@ def test_of_a_selector():
     X, y = load_wine(return_X_y=True, as_frame=True)
     scaled = StandardScaler().set_output(transform="pandas").fit_transform(X[["proline", "ash", "alcohol"]])
     selector = FloorSelector(2, criterion="mean")
-    with pytest.raises(NotFittedError):
-        SelectionPathDisplay.from_estimator(selector)
     path = selector.fit(scaled, y).path_
-    for display in (path.plot(), SelectionPathDisplay.from_estimator(selector)):
-        np.testing.assert_array_equal(display.frame()["floor"], path.frame()["floor"])
-        assert steps_of(display) == ["start", *(f"+ {step.features[0]}" for step in path.steps[1:])]
-        assert display.ax_.get_ylabel() == "mean floor of all pairs, 95% interval"
-
-
-def test_of_another_estimator():
-    with pytest.raises(TypeError, match="StandardScaler has no path of a selection"):
-        SelectionPathDisplay.from_estimator(StandardScaler().fit([[1.0], [2.0]]))
+    display = path.plot()
+    np.testing.assert_array_equal(display.frame()["floor"], path.frame()["floor"])
+    assert steps_of(display) == ["start", *(f"+ {step.features[0]}" for step in path.steps[1:])]
+    assert display.ax_.get_ylabel() == "mean floor of all pairs, 95% interval"
 
 
 @pytest.mark.parametrize(
@@ -85,17 +77,17 @@ def test_of_another_estimator():
 )
 def test_what_cannot_be_drawn(path, message):
     with pytest.raises(ValueError, match=message):
-        SelectionPathDisplay.from_data(path)
+        SelectionPathDisplay(path).plot()
 
 
 def test_directions_that_are_none():
     with pytest.raises(ValueError, match="The 'direction' parameter must be one of"):
-        SelectionPathDisplay.from_data(PATH, direction="sideways")
+        SelectionPathDisplay(PATH, direction="sideways").plot()
 
 
 @pytest.mark.parametrize("n", [2, 40])
 def test_readable_with_long_names(n):
     names = ["", *(f"white_king_file={k}, white_king_file={k + 1}, white_king_rank={k}" for k in range(n - 1))]
-    display = SelectionPathDisplay.from_data({"features": names, "floor": np.linspace(0.5, 0.1, n)})
+    display = SelectionPathDisplay({"features": names, "floor": np.linspace(0.5, 0.1, n)}).plot()
     assert_readable(display.figure_)
     assert len(set(steps_of(display))) == n

@@ -1,25 +1,23 @@
 """Displays: pictures in the manner of scikit-learn, drawn from plain values.
 
-This room knows no other but `runtime`. A result names its display, whose parameters are attributes of the result; an
-estimator's fitted attribute is asked to plot itself::
+This room knows no other but `runtime`. A result names its display, whose parameters are attributes of the result::
 
-    result.plot() ──────┐            ┌─ pair_heatmap   every two classes         PairwiseHeatmapDisplay
-    from_data(...) ─────┼─ checks ───┼─ class_tree     the class tree            ClassTreeDisplay
-    from_estimator(...) ┘            ├─ rows           each class and the rest   ClassFloorsDisplay
-                                     │                 each subgroup of rows     SubgroupsDisplay
-                                     │                 representations           FeatureComparisonDisplay
-                                     │                 rates of annotators       VoteFloorDisplay
-                                     │                 columns of two tables     DriftDisplay
-                                     ├─ selection      steps of a selection      SelectionPathDisplay
-                                     ├─ learned        the learning curve        LearnedFloorDisplay
-                                     │                 labels redrawn            LabelNoiseDisplay
-                                     ├─ gap            a model beside the floor  FloorGapDisplay
-                                     └─ noise          noise over predictions    NoiseProfileDisplay
+    result.plot() ─── checks ───┬─ pair_heatmap   every two classes         PairwiseHeatmapDisplay
+                                ├─ class_tree     the class tree            ClassTreeDisplay
+                                ├─ rows           each class and the rest   ClassFloorsDisplay
+                                │                 each subgroup of rows     SubgroupsDisplay
+                                │                 representations           FeatureComparisonDisplay
+                                │                 rates of annotators       VoteFloorDisplay
+                                │                 columns of two tables     DriftDisplay
+                                ├─ selection      steps of a selection      SelectionPathDisplay
+                                ├─ learned        the learning curve        LearnedFloorDisplay
+                                │                 labels redrawn            LabelNoiseDisplay
+                                ├─ gap            a model beside the floor  FloorGapDisplay
+                                └─ noise          noise over predictions    NoiseProfileDisplay
 
-- `base`: what all displays have: a figure of their own, `from_data` and `from_estimator`
+- `base`: what all displays have: a figure of their own, and a table of what is drawn
 - `checks`: what callers pass -> arrays that can be drawn
-- `canvas`: axes and their scale, names as they are, rates in percent, rows of marks
-- `placement`: labels within a picture, where they cover nothing
+- `canvas`: axes and their scale, names as they are, rates in percent, rows of marks, legends
 
 A display holds what it draws. ``plot`` draws it again, on other axes or in another way, and ``frame`` gives the same as
 a table. Matplotlib is loaded when the first picture is drawn; without it there is an error that says what to install.

@@ -1,6 +1,6 @@
-"""What all displays have: a figure of their own where no axes are given, and the ways to make one."""
+"""What all displays have: a figure of their own where no axes are given, and a table of what is drawn."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from bayesfloor.display import canvas
@@ -24,27 +24,6 @@ class Display(Framed):
 
     #: Width and height of a figure of its own, in inches, where they do not depend on what is drawn.
     _size: ClassVar[tuple[float, float]] = (5.6, 3.6)
-
-    @classmethod
-    def from_data(cls, *data: Any, ax: Any = None, **options: Any) -> Self:
-        """Make a display of plain values and draw it.
-
-        Parameters
-        ----------
-        *data : object
-            The first parameters of the class.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        **options
-            Further parameters of the class, and those of `plot`.
-
-        Returns
-        -------
-        display
-            Drawn.
-        """
-        own = {field.name: options.pop(field.name) for field in fields(cls) if field.name in options}
-        return cls(*data, **own).plot(ax, **options)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the picture.
@@ -81,46 +60,3 @@ class Display(Framed):
 
     def _draw(self, ax: Any) -> None:
         raise NotImplementedError
-
-
-@dataclass(eq=False, repr=False)
-class EstimatorDisplay(Display):
-    """A picture of what a fitted estimator has found."""
-
-    #: The estimator's attribute that can be drawn, and what it is.
-    _fitted: ClassVar[tuple[str, str]]
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
-        """Draw what a fitted estimator has found.
-
-        Parameters
-        ----------
-        estimator : estimator or Pipeline
-            Fitted; of a pipeline, the last step.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        **options
-            Those of the ``plot`` of the result.
-
-        Returns
-        -------
-        display
-            Drawn.
-        """
-        name, what = cls._fitted
-        estimator = fitted_step(estimator)
-        found: Any = getattr(estimator, name, None)
-        if not hasattr(found, "plot"):
-            raise TypeError(f"{type(estimator).__name__} has no {what}: no {name}")
-        return found.plot(ax, **options)
-
-
-def fitted_step(estimator: Any) -> Any:
-    """Return a fitted estimator itself; of a pipeline, its last step."""
-    from sklearn.utils.validation import check_is_fitted
-
-    if hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    check_is_fitted(estimator)
-    return estimator

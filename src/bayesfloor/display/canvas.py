@@ -16,6 +16,8 @@ from bayesfloor.runtime.text import cut_middle, exact_percent, label_text
 SMALLEST_FONT = 5.5
 #: Largest size of letters, in points: that of the text around a picture.
 LARGEST_FONT = 10.0
+#: The same of letters within a picture and its legend.
+SMALLEST_LABEL, LARGEST_LABEL = 6.0, 9.0
 #: Longest name on a picture, in characters; longer ones would take the space of what is drawn.
 LONGEST_NAME = 26
 #: Two colours that differ in every common kind of colour vision, and in grey.
@@ -172,3 +174,30 @@ def finish_rows(ax: Any, names: Sequence[str], x_label: str, legend: bool, *, is
     _, pitch = points_per_unit(ax)
     write_names(ax.yaxis, names, pitch)
     ax.hlines(np.arange(len(names)), 0, 1, transform=ax.get_yaxis_transform(), color=FAINT, linewidth=0.8, zorder=0)
+
+
+def letters_for(ax: Any) -> float:
+    """Return the size of letters that goes well with axes, and shrink what is around small axes to match."""
+    points_per_unit(ax)
+    box, point = ax.get_window_extent(), ax.figure.figure.dpi / 72
+    size = float(np.clip(min(box.width / 26, box.height / 13) / point, SMALLEST_LABEL, LARGEST_LABEL))
+    if size < LARGEST_LABEL:
+        ax.tick_params(labelsize=size + 1)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize(size + 1)
+    return size
+
+
+def legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str], size: float) -> Any:
+    """Put a legend above the axes, in as many columns as fit; return it."""
+    width = ax.get_window_extent().width / (ax.figure.figure.dpi / 72)
+    spacing = {"handlelength": 1.8, "handletextpad": 0.7, "columnspacing": 1.4, "labelspacing": 0.3}
+    around = sum(spacing.values()) - spacing["labelspacing"]
+    columns = len(labels)
+    while columns > 1:
+        n_rows = -(-len(labels) // columns)
+        widest = [text_width(labels[start : start + n_rows]) for start in range(0, len(labels), n_rows)]
+        if size * (sum(widest) + around * len(widest) - spacing["columnspacing"]) <= width:
+            break
+        columns -= 1
+    return ax.legend(handles, labels, ncols=columns, **ABOVE | {"fontsize": size}, **spacing)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.display.base import EstimatorDisplay
+from bayesfloor.display.base import Display
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Characters of all classes together up to which nodes show theirs; more would not fit on a page.
@@ -26,11 +26,11 @@ LINE, DASHED, LEAF = "#4c566a", "#b5382a", "#e8edf3"
 
 
 @dataclass(eq=False, repr=False)
-class ClassTreeDisplay(EstimatorDisplay):
+class ClassTreeDisplay(Display):
     """Drawing of a class tree: the easy questions on the left, the hard ones further on.
 
-    Make one with `from_estimator` of a fitted classifier with a ``tree_``, such as `SmartSVC` or
-    `HierarchicalClassifier`, with `from_data`, or with ``build_class_tree(...).plot()``.
+    Make one with ``build_class_tree(...).plot()``, or with ``classifier.tree_.plot()`` of a fitted classifier with such
+    a tree: `SmartSVC` or `HierarchicalClassifier`.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ClassTreeDisplay(EstimatorDisplay):
     Examples
     --------
     >>> from bayesfloor.display import ClassTreeDisplay
-    >>> display = ClassTreeDisplay.from_data([[-1, 1], [-2, -3]], ["bird", "cat", "dog"])
+    >>> display = ClassTreeDisplay([[-1, 1], [-2, -3]], ["bird", "cat", "dog"])
     >>> display.frame()["right"].tolist()
     [['cat', 'dog'], ['dog']]
     """
@@ -65,8 +65,6 @@ class ClassTreeDisplay(EstimatorDisplay):
     classes: Any = None
     _: KW_ONLY
     cuts: Floats | None = None
-
-    _fitted = ("tree_", "class tree")
 
     def __post_init__(self) -> None:
         self.children = nodes = np.asarray(self.children)

@@ -1,6 +1,6 @@
 """The learned floor: a learning curve and where it ends, and floors with more and more labels redrawn."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -12,14 +12,14 @@ from bayesfloor.display.canvas import (
     DARK,
     DOTTED,
     FAINT,
-    GREY,
     HOLLOW,
     ORANGE,
+    legend_above,
+    letters_for,
     show_percent,
     text_width,
     with_level,
 )
-from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for, up_and_down
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.results import columns_of
 from bayesfloor.runtime.text import counted, exact_percent, percent, written, written_range
@@ -84,8 +84,8 @@ class LearnedFloorDisplay(Display):
         The interval of the error that was reached.
     baseline_line_ : matplotlib Line2D or None
         What needs no features, where it is on the picture.
-    labels_ : list of matplotlib Annotation
-        What is written beside the lines.
+    legend_ : matplotlib Legend
+        What the lines are, with the figures that they stand for.
 
     See Also
     --------
@@ -153,36 +153,19 @@ class LearnedFloorDisplay(Display):
         _mark_rows(ax, TICKS[-1])
         letters = letters_for(ax)
         _mark_rows(ax, _ticks_that_fit(ax, letters + 1))
-        texts = f"{self.title} of the stack", "if it goes on like this"
-        legend_above(ax, (self.error_marks_, self.extrapolation_), texts, letters)
-        self.labels_ = self._write_labels(LabelPlacement(ax, letters))
+        handles, texts = zip(*self._explained(), strict=True)
+        self.legend_ = legend_above(ax, handles, texts, letters)
 
-    def _write_labels(self, placement: LabelPlacement) -> list[Any]:
-        """Name the lines, each where nothing else is."""
-        size, (_, right) = self.columns["size"], self.ax_.get_xlim()
-        largest = float(size.max())
-        for line in (self.curve_line_, self.extrapolation_):
-            placement.avoid_line(*line.get_data())
-        placement.avoid_line([largest, largest], self.reached_interval)
-        placement.avoid_marks(size, self.columns["value"], 4.0)
-        placement.avoid_level(self.estimate)
-        if self.baseline_line_ is not None:
-            placement.avoid_level(self.baseline)
-
-        places = [Place(largest, self.reached, 7.0, 0.0, "left", "center")]
-        places += up_and_down(largest, self.reached, 7.0, "left", apart=1.0)
-        labels = [placement.write([f"reached {self._written(self.reached)}"], places, color="black")]
+    def _explained(self) -> Iterator[tuple[Any, str]]:
+        """Yield what is drawn, each with its name and its figures."""
+        yield self.error_marks_, f"{self.title} of the stack, reached {self._written(self.reached)}"
+        yield self.extrapolation_, "if it goes on like this"
+        limit = f"{'ceiling' if self.larger_is_better else 'floor'} {self._written(self.estimate)}"
         between = written_range(*self.interval, self.is_rate)
-        interval = f"{exact_percent(self.confidence)} range {between}"
-        parts = f"{'ceiling' if self.larger_is_better else 'floor'} {self._written(self.estimate)}", interval
-        places = up_and_down(right, self.estimate, -2.0, "right")
-        labels.append(placement.write([", ".join(parts), "\n".join(parts)], places, color=BLUE))
+        yield (self.floor_band_, self.floor_line_), f"{limit}, {exact_percent(self.confidence)} range {between}"
         if self.baseline_line_ is not None:
-            places = up_and_down(right, self.baseline, -2.0, "right")
             text = "always the commonest class" if self.title == "error" else "without features"
-            text = f"{text} {self._written(self.baseline)}"
-            labels.append(placement.write([text], places, color=GREY))
-        return labels
+            yield self.baseline_line_, f"{text} {self._written(self.baseline)}"
 
     def _written(self, value: float) -> str:
         return written(value, self.is_rate)
@@ -241,8 +224,8 @@ class LabelNoiseDisplay(Display):
         Intervals of the estimates.
     expected_line_ : matplotlib Line2D
         Where the floor must be if the estimate without noise is right.
-    label_ : matplotlib Annotation
-        The mean deviation.
+    legend_ : matplotlib Legend
+        What marks and line are, with the mean deviation.
 
     See Also
     --------
@@ -285,25 +268,6 @@ class LabelNoiseDisplay(Display):
         ax.spines[["top", "right"]].set_visible(False)
         size = letters_for(ax)
         handles = self.floor_marks_, self.reached_marks_, self.expected_line_
-        legend_above(ax, handles, (with_level("floor", self.confidence), "reached", "expected floor"), size)
-        placement = LabelPlacement(ax, size)
-        placement.avoid_line(share, expected)
-        for at, bottom, top in zip(share, low, high, strict=True):
-            placement.avoid_line([at, at], [bottom, top])
-        placement.avoid_marks(share, estimate, 4.0)
-        placement.avoid_marks(share, reached, 4.0)
-        self.label_ = self._write_label(placement)
-
-    def _write_label(self, placement: LabelPlacement) -> Any:
-        """Write the mean deviation into a corner that is free."""
-        (left, right), (bottom, top) = self.ax_.get_xlim(), self.ax_.get_ylim()
-        for tick in self.ax_.get_yticks():
-            placement.avoid_level(tick)
-        # the line rises, so that the lower right and the upper left corner are mostly free
-        corners = ((right, bottom), (left, top), (left, bottom), (right, top))
-        places = [
-            Place(x, y, -4.0, up, "right", va) if x == right else Place(x, y, 4.0, up, "left", va)
-            for x, y in corners
-            for up, va in [(d, "bottom") if y == bottom else (-d, "top") for d in np.arange(2.0, 40.0, 2.0)]
-        ]
-        return placement.write([f"mean deviation {percent(self.mean_deviation)}"], places, color=BLUE)
+        expected_floor = f"expected floor, mean deviation {percent(self.mean_deviation)}"
+        texts = with_level("floor", self.confidence), "reached", expected_floor
+        self.legend_ = legend_above(ax, handles, texts, size)

@@ -7,17 +7,17 @@ from typing import Any, Self
 import numpy as np
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.display.base import EstimatorDisplay, fitted_step
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.display.base import Display
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.text import exact_percent
 
 
 @dataclass(eq=False, repr=False)
-class PairwiseHeatmapDisplay(EstimatorDisplay):
+class PairwiseHeatmapDisplay(Display):
     """Heat map of the floors of all pairs of classes.
 
-    Make one with `from_estimator` or `from_data`, or with ``pairwise_bayes_error(X, y).plot()``. Each pair is one
-    square, and dark squares are pairs that are hard to tell apart. The colours keep their order in grey.
+    Make one with ``pairwise_bayes_error(X, y).plot()``. Each pair is one square, and dark squares are pairs that are
+    hard to tell apart. The colours keep their order in grey.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class PairwiseHeatmapDisplay(EstimatorDisplay):
     --------
     >>> from bayesfloor.display import PairwiseHeatmapDisplay
     >>> floors = [[0, 0.01, 0.2], [0.01, 0, 0.02], [0.2, 0.02, 0]]
-    >>> PairwiseHeatmapDisplay.from_data(floors, ["cat", "car", "dog"]).order_.tolist()
+    >>> display = PairwiseHeatmapDisplay(floors, ["cat", "car", "dog"])
+    >>> display.plot(order=["cat", "dog", "car"]).order_.tolist()
     ['cat', 'dog', 'car']
     """
 
@@ -62,38 +63,9 @@ class PairwiseHeatmapDisplay(EstimatorDisplay):
     interval: Floats | None = None
     quantity: str = "floor"
 
-    _fitted = ("pairwise_bayes_error_", "pairwise floors")
-
     def __post_init__(self) -> None:
         self.values, self.classes = checks.check_pairs(self.values, self.classes)
         self.interval = checks.check_interval(self.interval, self.values.shape)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
-        """Draw the pairwise floors that a fitted estimator has found.
-
-        Parameters
-        ----------
-        estimator : estimator or Pipeline
-            A fitted `BayesErrorEstimator`, or a classifier that built its class tree from floors, such as `SmartSVC`.
-            Of a pipeline, the last step.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        **options
-            Those of `plot`.
-
-        Returns
-        -------
-        PairwiseHeatmapDisplay
-            The display, drawn.
-        """
-        estimator = fitted_step(estimator)
-        affinity = getattr(estimator, "affinity_", None)
-        if affinity is None:
-            return super().from_estimator(estimator, ax=ax, **options)
-        measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
-        quantity = "normalized floor" if measured else "affinity"
-        return cls.from_data(affinity, estimator.classes_, quantity=quantity, ax=ax, **options)
 
     def _columns(self) -> dict[str, Any]:
         """Return a row for each pair, in the order of the classes."""
@@ -106,7 +78,7 @@ class PairwiseHeatmapDisplay(EstimatorDisplay):
         self,
         ax: Any = None,
         *,
-        order: Any = "similarity",
+        order: Any = "name",
         full: bool = False,
         print_values: bool | None = None,
         cmap: Any = "Blues",
@@ -119,9 +91,9 @@ class PairwiseHeatmapDisplay(EstimatorDisplay):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure, large enough for all classes.
-        order : "similarity", "name" or sequence of labels, default="similarity"
-            The order of the classes. "similarity" puts classes next to each other that are hard to tell apart, by
-            average linkage of the values; ``tree.leaves`` of a class tree is an order, too.
+        order : "name" or sequence of labels, default="name"
+            The order of the classes: that of `classes`, or as given. ``tree.leaves`` of a class tree puts classes next
+            to each other that are hard to tell apart.
         full : bool, default=False
             Draw each pair twice, on both sides of the diagonal, rather than once below it.
         print_values : bool, optional
@@ -139,7 +111,7 @@ class PairwiseHeatmapDisplay(EstimatorDisplay):
             This display.
         """
         canvas.load_pyplot()
-        codes = checks.check_order(order, self.classes, similarity=lambda: similarity_order(self.values))
+        codes = checks.check_order(order, self.classes)
         rows, columns = (codes, codes) if full else (codes[1:], codes[:-1])
         shown = np.ma.array(self.values[np.ix_(rows, columns)], mask=np.equal.outer(rows, columns))
         if not full:
@@ -211,25 +183,3 @@ def _bar_ticks() -> dict[str, Any]:
     from matplotlib.ticker import MaxNLocator
 
     return {"ticks": MaxNLocator(4, steps=[1, 2, 5, 10]), "format": lambda rate, _: exact_percent(rate)}
-
-
-def similarity_order(values: Floats) -> Ints:
-    """Return the classes in the order of the leaves of average linkage: the highest mean value is joined first.
-
-    Within each group the side with the smaller first class comes first. Of equal means the smaller groups are joined
-    first, then those of the first classes; SciPy's linkage leaves open which, and most floors of easy problems are 0.
-    """
-    groups = [[code] for code in range(len(values))]
-    total = np.array(values, dtype=np.float64)
-    while len(groups) > 1:
-        sizes = np.array([len(group) for group in groups])
-        first, second = np.triu_indices(len(groups), 1)
-        mean = total[first, second] / (sizes[first] * sizes[second])
-        tied = np.flatnonzero(mean >= mean.max() * (1 - 1e-10))
-        best = tied[np.argmin(sizes[first[tied]] + sizes[second[tied]])]
-        a, b = first[best], second[best]
-        groups[a] = groups[a] + groups.pop(b)
-        total[a] += total[b]
-        total[:, a] = total[a]
-        total = np.delete(np.delete(total, b, axis=0), b, axis=1)
-    return np.array(groups[0], dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.display.base import Display, EstimatorDisplay
+from bayesfloor.display.base import Display
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.results import columns_of
 
@@ -33,11 +33,10 @@ class RowsDisplay(Display):
 
 
 @dataclass(eq=False, repr=False)
-class ClassFloorsDisplay(RowsDisplay, EstimatorDisplay):
+class ClassFloorsDisplay(RowsDisplay):
     """One-vs-rest floors with their intervals and, where there are predictions, the confusion rate of each class.
 
-    Make one with `from_estimator` of a fitted `BayesErrorEstimator`, with `from_data`, or with
-    ``one_vs_rest_bayes_error(X, y).plot()``.
+    Make one with ``one_vs_rest_bayes_error(X, y).plot()``.
 
     Parameters
     ----------
@@ -74,8 +73,8 @@ class ClassFloorsDisplay(RowsDisplay, EstimatorDisplay):
     Examples
     --------
     >>> from bayesfloor.display import ClassFloorsDisplay
-    >>> display = ClassFloorsDisplay.from_data([0.02, 0.05], ["cat", "dog"], confusion=[0.04, 0.06])
-    >>> display.order_.tolist()
+    >>> display = ClassFloorsDisplay([0.02, 0.05], ["cat", "dog"], confusion=[0.04, 0.06])
+    >>> display.plot().order_.tolist()
     ['dog', 'cat']
     """
 
@@ -86,8 +85,6 @@ class ClassFloorsDisplay(RowsDisplay, EstimatorDisplay):
     confidence: float | None = None
     confusion: Floats | None = None
     quantity: str = "floor"
-
-    _fitted = ("one_vs_rest_bayes_error_", "one-vs-rest floors")
 
     def __post_init__(self) -> None:
         n = np.size(self.floors)
@@ -226,8 +223,8 @@ class SubgroupsDisplay(RowsDisplay):
 class FeatureComparisonDisplay(RowsDisplay):
     """What is reached with each of several representations, and the floor of each, with their intervals.
 
-    Make one with `from_data`, or with ``compare_features({...}, y).plot()``. Open marks are representations that surely
-    differ from the first. This is told from differences on the same rows: intervals may overlap.
+    Make one with ``compare_features({...}, y).plot()``. Open marks are representations that surely differ from the
+    first. This is told from differences on the same rows: intervals may overlap.
 
     Parameters
     ----------
@@ -261,7 +258,7 @@ class FeatureComparisonDisplay(RowsDisplay):
     --------
     >>> from bayesfloor.display import FeatureComparisonDisplay
     >>> table = {"name": ["PCA(2)", "all"], "estimate": [0.12, 0.11], "distinguishable": [False, False]}
-    >>> FeatureComparisonDisplay.from_data(table).marks_.get_xdata().tolist()
+    >>> FeatureComparisonDisplay(table).plot().marks_.get_xdata().tolist()
     [0.12, 0.11]
     """
 
@@ -343,7 +340,7 @@ class DriftDisplay(RowsDisplay):
     --------
     >>> from bayesfloor.display import DriftDisplay
     >>> table = {"column": ["age", "income"], "what": ["values", "gaps"], "share": [0.2, 0.1], "p_value": [0.001, 0.3]}
-    >>> DriftDisplay.from_data(table).moved_marks_.get_xdata().tolist()
+    >>> DriftDisplay(table).plot().moved_marks_.get_xdata().tolist()
     [0.2]
     """
 

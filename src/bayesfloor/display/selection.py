@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.display.base import EstimatorDisplay
+from bayesfloor.display.base import Display
 from bayesfloor.runtime.checks import check_option
 
 
 @dataclass(eq=False, repr=False)
-class SelectionPathDisplay(EstimatorDisplay):
+class SelectionPathDisplay(Display):
     """The floor after every step of a feature selection, with its interval.
 
-    Make one with `from_estimator` of a fitted selector, with `from_data`, or with ``selector.path_.plot()``.
+    Make one with ``selector.path_.plot()``.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class SelectionPathDisplay(EstimatorDisplay):
     --------
     >>> from bayesfloor.display import SelectionPathDisplay
     >>> path = {"features": ["", "petal width", "petal length"], "floor": [0.667, 0.051, 0.042]}
-    >>> display = SelectionPathDisplay.from_data(path)
+    >>> display = SelectionPathDisplay(path).plot()
     >>> [label.get_text() for label in display.ax_.get_xticklabels()]
     ['start', '+ petal width', '+ petal length']
     """
@@ -55,8 +55,6 @@ class SelectionPathDisplay(EstimatorDisplay):
     direction: str = "forward"
     measure: str = "whole"
     confidence: float | None = None
-
-    _fitted = ("path_", "path of a selection")
 
     def __post_init__(self) -> None:
         self._floors, self._interval, columns = checks.columns_of(

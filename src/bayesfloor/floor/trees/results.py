@@ -13,6 +13,7 @@ from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import PlottedResult, Result, columns_of
 from bayesfloor.runtime.text import shown
+from bayesfloor.tree import build_class_tree
 
 Value = TypeVar("Value")
 Interval = TypeVar("Interval")
@@ -258,6 +259,27 @@ class PairwiseBayesError(Floors[Floats, Floats], PlottedResult, display="Pairwis
         counts = {"n_first": self.class_counts[first], "n_second": self.class_counts[second]}
         return _pair_columns(self.classes, counts, self._named(_ROWS.split()))
 
+    def plot(self, ax: Any = None, *, order: Any = "tree", **options: Any) -> Any:
+        """Draw the heat map of all pairs; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        order : "tree", "name" or sequence of labels, default="tree"
+            The order of the classes. "tree" is that of the class tree of the normalized floors: classes next to each
+            other are hard to tell apart.
+        **options
+            Further parameters of `PairwiseHeatmapDisplay` and of its ``plot``.
+
+        Returns
+        -------
+        PairwiseHeatmapDisplay
+        """
+        if isinstance(order, str) and order == "tree":
+            order = build_class_tree(self.normalized, self.classes).leaves
+        return super().plot(ax, order=order, **options)
+
     def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
         """Return what is drawn: the normalized floors, unless `normalize` is off."""
         drawn = {"values": self.estimate, "quantity": "floor"}
@@ -361,16 +383,15 @@ class OneVsRestBayesError(Floors[Floats, Floats], rows=f"class=classes n=class_c
         if normalize:
             interval = np.minimum(interval / self._largest[:, None], 1.0)
             values, quantity = self.normalized, "normalized floor"
-        return ClassFloorsDisplay.from_data(
+        display = ClassFloorsDisplay(
             values,
             self.classes,
             interval=interval,
             confidence=self.confidence,
             confusion=confusion,
             quantity=quantity,
-            ax=ax,
-            order=order,
         )
+        return display.plot(ax, order=order)
 
 
 def _confusion_rates(y_true: Any, y_pred: Any, classes: NDArray[Any]) -> Floats | None:
