@@ -93,26 +93,3 @@ def test_exit_codes(run, files, call, code, said):
     outcome = run(call)
     assert outcome.code == code
     assert said in outcome.err
-
-
-def test_a_report_compares_columns_and_files(run, files):
-    outcome = run("report rows.csv --target kind --fast --compare one=amount --compare other=a.npy --json --out r.md")
-    assert outcome.code == 0, outcome.err
-    summary = json.loads(outcome.out)["result"]
-    assert {each["name"] for each in summary["compare"]["rows"]} == {"all columns", "one", "other"}
-    assert "--compare one=amount --compare other=a.npy" in summary["command"]
-    assert "## Representations" in (files / "r.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("given", "code", "message"),
-    [
-        ("--compare amount", 2, "write NAME=COLUMN,COLUMN or NAME=FILE"),
-        ("--compare a=amount --compare a=who", 2, "names 'a' twice"),
-        ("--compare a=amuont", 3, "Did you mean 'amount'"),
-    ],
-)
-def test_what_a_report_cannot_compare(run, files, given, code, message):
-    outcome = run(f"report rows.csv --target kind --fast {given} --json")
-    assert outcome.code == code
-    assert message in outcome.err

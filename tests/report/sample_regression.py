@@ -136,7 +136,6 @@ def houses() -> Summary:
         "metrics": metrics,
         "fast_model": None,
         "gap": None,
-        "compare": None,
         "curve": {
             "points": [
                 {"size": 1168.0, "value": 0.86},
@@ -170,7 +169,6 @@ def houses() -> Summary:
                 "rows": [[each["row"], "NoRidge", "4316", each["label"], "702,000", each["score"]] for each in odd],
             },
         },
-        "features": None,
         "how_to_read": [{"heading": "The ceiling", "text": "The highest R² that any model can attain."}],
         "command": "bayesfloor report houses.csv --target SalePrice --seed 0",
         "seconds": 6.2,

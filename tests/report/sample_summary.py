@@ -203,7 +203,6 @@ def digits() -> Summary:
         "rare": None,
         "subgroups": None,
         "gap": None,
-        "compare": None,
         "findings": [
             {
                 "code": "BF005",
@@ -297,14 +296,6 @@ def digits() -> Summary:
                 "floors": [node["floor"] for node in nodes],
             },
         },
-        "features": {
-            "rows": [
-                {"name": "pixel_2_4", "floor": 0.412, "low": 0.391, "high": 0.433},
-                {"name": "pixel_5_2", "floor": 0.221, "low": 0.203, "high": 0.239},
-                {"name": "pixel_4_4", "floor": 0.118, "low": 0.104, "high": 0.132},
-            ],
-            "note": "Columns added one after the other, each the one that leaves the lowest floor.",
-        },
         "how_to_read": [
             {
                 "heading": "What is the floor?",
@@ -340,7 +331,6 @@ def bare() -> Summary:
         "curve": None,
         "learners": [],
         "fast_model": None,
-        "features": None,
         "how_to_read": [],
         "classes": [
             {**summary["classes"][0], "name": name}
@@ -441,40 +431,6 @@ def with_subgroups() -> Summary:
         "floor_p_value": 0.013,
         "sentence": "The subgroups differ in their errors (p < .001); their floors differ too (p = .01).",
         "note": "All figures are from the same models.",
-    }
-    return summary
-
-
-def with_compare() -> Summary:
-    """Three representations, one of them stopped before models were trained on all rows."""
-    summary = digits()
-    figures = [("all columns", 64, 0.0122, 0.0094, False), ("upper half", 32, 0.09, 0.06, True)]
-    rows = [
-        {
-            "name": name,
-            "n_features": n_features,
-            "n_rows": 1797,
-            "reached": reached,
-            "reached_low": 0.8 * reached,
-            "reached_high": 1.3 * reached,
-            "floor": floor,
-            "low": 0.6 * floor,
-            "high": 1.3 * reached,
-            "is_stopped": False,
-            "differs": differs,
-        }
-        for name, n_features, reached, floor, differs in figures
-    ]
-    by_trees = {"name": "by trees", "reached": None, "reached_low": None, "reached_high": None, "is_stopped": True}
-    summary["compare"] = {
-        "metric": "error",
-        "title": "error",
-        "is_rate": True,
-        "limit": "floor",
-        "sentence": "With your 1,797 rows 'all columns' reaches an error of 1.2%, 'upper half' 9.0%.",
-        "rows": [*rows, rows[1] | by_trees],
-        "notes": ["Side by side nothing is surely gained."],
-        "n_rows": 1797,
     }
     return summary
 
@@ -634,7 +590,6 @@ def hostile() -> Summary:
     """Every text of a summary is hostile, names of classes included."""
     summary = with_names(HOSTILE)
     summary["subgroups"], summary["gap"] = with_subgroups()["subgroups"], with_gap()["gap"]
-    summary["compare"] = with_compare()["compare"]
     summary |= {"metrics": with_metrics()["metrics"], "costs": with_costs()["costs"]}
 
     def spoil(value: Any, place: list[int]) -> Any:

@@ -165,23 +165,11 @@ def test_whole_numbers_are_asked_as_numbers_where_that_is_said(houses, asked):
     np.testing.assert_array_equal(asked[0][0].y, y)
 
 
-def test_columns_that_carry_the_information(houses, asked):
-    report = difficulty_report(houses, "price", n_features=2, n_jobs=1)
-    rows = report.summary["features"]["rows"]
-    assert [row["name"] for row in rows] == ["area", "town"]
-    assert 0.0 <= rows[0]["floor"] < rows[1]["floor"] <= 1.0
-    assert all(row["low"] <= row["floor"] <= row["high"] for row in rows)
-    assert "n_features=2" in report.summary["command"]
-    assert "Features" in report.to_markdown()
-    assert "the R² that they allow" in report.to_html()
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"by": "town"}, "by needs classes, and 'price' holds numbers"),
         ({"fast": True}, "fast needs classes"),
-        ({"n_features": 9}, "'n_features' parameter must be an int in the range"),
         ({"costs": [[0, 1], [1, 0]]}, "costs needs classes"),
         ({"positive": 1}, "positive needs classes"),
         ({"metric": "roc_auc"}, "must be one of 'r2', 'rmse', 'mae'"),
@@ -219,7 +207,7 @@ def figures(floor):
     nothing = np.empty(0)
     columns = ColumnFloors(nothing, nothing, np.empty((0, 2)), 0, False)
     trained = Trained(floor, None, None)
-    return NumberFigures(Checked(trained, trained), columns, None, None, (), {})
+    return NumberFigures(Checked(trained, trained), columns, None, (), {})
 
 
 def told_of(floor):

@@ -14,7 +14,7 @@ from report.test_page import Outline
 
 SUMMARIES = {
     **{name: getattr(sample_summary, name) for name in ("digits", "bare", "with_rare_class", "with_subgroups")},
-    **{name: getattr(sample_summary, name) for name in ("with_metrics", "with_costs", "with_gap", "with_compare")},
+    **{name: getattr(sample_summary, name) for name in ("with_metrics", "with_costs", "with_gap")},
     **{name: getattr(sample_regression, name) for name in ("houses", "shares")},
 }
 

@@ -11,12 +11,11 @@ import bayesfloor as bf
 from bayesfloor.cli.exits import OK, UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
 from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predictions_of
-from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
+from bayesfloor.cli.input import engine, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
-    Count,
     DryRun,
     File,
     Force,
@@ -41,8 +40,6 @@ def report(
     *files: File,
     judged: MetricOptions = METRIC_DEFAULTS,
     target_value: float | None = None,
-    features: Count = None,
-    compare: tuple[str, ...] = (),
     out: str | None = None,
     out_rows: str | None = None,
     force: Force = False,
@@ -61,11 +58,6 @@ def report(
     ----------
     target_value
         An error, or value of the first metric, that you hope for: is it feasible?
-    features
-        Search for so many columns that carry the information.
-    compare
-        Compare with all columns: NAME=COLUMN,COLUMN or NAME=FILE, a file of features of
-        the same rows. Several times for several.
     out
         Where to write: .html, .md, .json or .txt. NAME-report.html by default.
     out_rows
@@ -76,7 +68,6 @@ def report(
     bayesfloor report digits
     bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
     bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
-    bayesfloor report patients.csv --compare blood=iron,ferritin --compare scan=scan.npy
     bayesfloor report patients.csv --out patients.md --out-rows rows.csv
     bayesfloor report visits/ --target outcome --dry-run
     """
@@ -86,7 +77,6 @@ def report(
     if place is not None:
         check_output(str(place), force)
     check_model_options(given, files, needed=False)
-    compared = _compared(compare)
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     if dry_run:
@@ -100,12 +90,11 @@ def report(
         from bayesfloor.floor.learned.model_predictions import DECIDED
 
         table = open_table(files, options, judged.by, task=task)
-        check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast)
         is_of_scores = judged_by["metric"][0] not in DECIDED
         predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
 
-        asked = {**vars(judged), "target_value": target_value, "features": features, "compare": compare, **vars(given)}
+        asked = {**vars(judged), "target_value": target_value, **vars(given)}
         with engine(options) as how:
             found = bf.difficulty_report(
                 table,
@@ -115,8 +104,6 @@ def report(
                 checks=not judged.no_checks,
                 predictions=predicted,
                 target_value=target_value,
-                n_features=features,
-                compare=compared,
                 max_rows=rows_to_use(table, options),
                 max_tree_rows=rows_to_use(table, options),
                 command=_command(files, options, asked),
@@ -142,19 +129,6 @@ def report(
 def _work(judged: MetricOptions, task: str) -> Work:
     """Say what is done for a report."""
     return Work("trees" if judged.fast else "report", judged.effort, task, judged.by)
-
-
-def _compared(named: tuple[str, ...]) -> dict[str, Any] | None:
-    """Read what is compared: columns, or the path of a file, by name."""
-    found: dict[str, Any] = {}
-    for each in named:
-        name, _, value = each.partition("=")
-        if not name or not value:
-            raise UsageError(f"--compare {each!r}: write NAME=COLUMN,COLUMN or NAME=FILE")
-        if name in found:
-            raise UsageError(f"--compare names {name!r} twice")
-        found[name] = Path(value) if Path(value).is_file() else [column.strip() for column in value.split(",")]
-    return found or None
 
 
 def _write_text(summary: dict[str, Any]) -> None:

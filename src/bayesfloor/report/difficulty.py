@@ -1,13 +1,11 @@
 """`difficulty_report`: the answer, how sure it is, and where it will hurt."""
 
 import os
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.data.metrics import NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
@@ -18,16 +16,14 @@ from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default
 from bayesfloor.floor.learned.trust.source import Source, source_of
-from bayesfloor.floor.trees.problem import Options, Progress, check_options
+from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
-from bayesfloor.report.representations import check_compare, compare_in_report
 from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
 from bayesfloor.report.sections.section import Facts
 from bayesfloor.report.verdict import verdict_of
-from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
+from bayesfloor.runtime.checks import check_float, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.progress import Stages
 from bayesfloor.tables.arguments import at_hand, is_file, problem_and_table
 from bayesfloor.tables.columns import RawTable
 
@@ -50,8 +46,6 @@ def difficulty_report(
     fast: bool = False,
     effort: str = "default",
     target_value: float | None = None,
-    n_features: int | None = None,
-    compare: Any = None,
     n_trees: int = 3,
     confidence: float = 0.95,
     max_rows: int | None = None,
@@ -109,11 +103,6 @@ def difficulty_report(
         How much is trained, as for `learned_floor`.
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.
-    n_features : int or None, default=None
-        Search for so many features that leave the lowest floor, or the least noise.
-    compare : mapping of str to features, or None, default=None
-        Representations to compare with all columns, by name: a list of columns, an array or the path of a file with a
-        row for each row that is used, or a list of other names, side by side; as for `compare_features`.
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
@@ -178,7 +167,7 @@ def difficulty_report(
         progress=progress,
     )
     asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "effort": effort}
-    asked |= {"model": model, "predictions": predictions, "compare": compare, "groups": groups, "time": time}
+    asked |= {"model": model, "predictions": predictions, "groups": groups, "time": time}
     if task != "regression":
         _check_asked_of_classes(asked)
     data = [_path_of(X) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
@@ -191,19 +180,12 @@ def difficulty_report(
     is_number = source.problem.task == "regression"
     names = _check_asked_of_numbers(asked, source.target) if is_number else _check_asked_of_classes(asked)
     target_value = _check_target_value(target_value, names, asked, source.problem)
-    if n_features is not None:
-        check_int("n_features", n_features, 1, len(source.columns))
-    representations = check_compare(compare, source)
-    if representations is not None:  # models are trained once for the report, and once for each that is compared
-        stages = Stages(progress)
-        options = replace(options, progress=stages.begin(1.0, 1.0 + len(representations)))
     compared = _compared(X, source, (y, groups, time), model, predictions, names[0])
     if is_number:
         figures: Any = figures_of_numbers(
             source,
             options,
             judged_by={"metric": names, "effort": effort},
-            n_features=n_features,
             max_rows=max_rows,
             checks=checks,
             compared=compared,
@@ -215,7 +197,6 @@ def difficulty_report(
             options,
             fast=bool(fast),
             judged_by={"metric": names, "costs": costs, "positive": positive, "effort": effort},
-            n_features=n_features,
             max_rows=check_max_rows(max_rows, n_classes, int(min(by_default, EFFORTS[effort].most_rows))),
             max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
             checks=checks,
@@ -223,16 +204,9 @@ def difficulty_report(
         )
     given: dict[str, Any] = {"task": None if task == "auto" else task, "max_rows": max_rows}
     given["confidence"] = None if confidence == 0.95 else confidence
-    given |= {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
+    given |= {"target_value": target_value, "random_state": options.random_state or None}
     verdict = verdict_of(figures)
-    comparison = None
-    if representations is not None:
-        options = replace(options, progress=stages.begin(1.0, 0.0))
-        most = max_tree_rows if fast else max_rows
-        honest = source.problem if figures.checked is None else figures.checked.honest.problem
-        comparison = _comparison(representations, source, honest, names[0], asked, options, most)
-        stages.finish()
-    facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value, comparison)
+    facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value)
     summary = summarise(facts, command or _call(data, names, asked, given))
     summary["seconds"] = perf_counter() - started
     records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
@@ -241,7 +215,6 @@ def difficulty_report(
         figures.findings,
         verdict,
         **{name: getattr(figures, name, None) for name in records},
-        comparison=comparison,
     )
 
 
@@ -303,25 +276,6 @@ def _compared(
     return check_compared(model, predictions, own, source.problem, metric)
 
 
-def _comparison(
-    features: dict[str, Any],
-    source: Source,
-    honest: Problem,
-    metric: str,
-    asked: dict[str, Any],
-    options: Options,
-    max_rows: int | None,
-) -> FeatureComparison:
-    """Compare representations by the metric of the report and with its options; by trees alone where it is fast."""
-    names = ("n_trees", "confidence", "n_jobs", "device", "random_state", "progress", "client")
-    how = {name: getattr(options, name) for name in names} | {"effort": asked["effort"], "max_rows": max_rows}
-    if asked["fast"]:
-        how["learners"] = None
-    else:
-        how |= {"metric": metric, "costs": asked["costs"] if metric == "cost" else None, "positive": asked["positive"]}
-    return compare_in_report(features, source, honest, **how)
-
-
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:
     """Check what is hoped for, and what there are too few rows for; below the least cost, a value is not feasible."""
     if problem.task == "regression":
@@ -347,7 +301,7 @@ def _call(data: list[str], names: list[str], asked: dict[str, Any], given: dict[
     effort = None if asked["effort"] == "default" else asked["effort"]
     words = {**first, "fast": asked["fast"] or None, "effort": effort, **given, **columns}
     written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
-    own = ("costs", "model", "predictions", "compare", *({"groups", "time", "by"} - columns.keys()))
+    own = ("costs", "model", "predictions", *({"groups", "time", "by"} - columns.keys()))
     written += [f"{name}={name}" for name in sorted(own) if asked[name] is not None]
     return f"difficulty_report({', '.join([*data, *written])})"
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.class_means import nearness_of_means
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, stratified_rows
@@ -46,7 +45,7 @@ MOST_TELLING = 5
 #: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
 MOST_CLASSES_DRAWN = 40
 #: How long parts of the work take, of which a training of all models is the unit.
-_GROWING, _TRAINING, _FAST_MODEL, _SEARCH = 0.1, 1.0, 0.2, 0.3
+_GROWING, _TRAINING, _FAST_MODEL = 0.1, 1.0, 0.2
 #: Fewer rows cannot be trained and tested on.
 FEWEST_ROWS = 4 * MIN_FOLDS
 
@@ -62,8 +61,6 @@ class Figures:
         trained.
     columns : ColumnFloors
         How much each column tells by itself.
-    selection : SelectionPath or None
-        The search for features.
     gap : FloorGap or None
         A model of the caller's beside the floor; None where there is none.
     telling : tuple of str
@@ -72,7 +69,6 @@ class Figures:
 
     checked: Checked[Any] | None
     columns: ColumnFloors
-    selection: SelectionPath | None
     gap: FloorGap | None
     telling: tuple[str, ...]
 
@@ -282,13 +278,12 @@ def figures_of_classes(
     *,
     fast: bool,
     judged_by: Mapping[str, Any],
-    n_features: int | None,
     max_rows: int,
     max_tree_rows: int,
     checks: bool = True,
     compared: Compared | None = None,
 ) -> ClassFigures:
-    """Train models unless `fast`, grow trees, and look for features if asked.
+    """Train models unless `fast`, and grow trees.
 
     Parameters
     ----------
@@ -301,8 +296,6 @@ def figures_of_classes(
     judged_by : mapping
         What models are judged by, and how much is trained: `metric`, `costs`, `positive` and `effort` of
         `learned_floor`.
-    n_features : int or None
-        How many features to search for.
     max_rows, max_tree_rows : int
         Rows for models and for trees, at the most.
     checks : bool, default=True
@@ -315,20 +308,19 @@ def figures_of_classes(
     ClassFigures
     """
     problem, stages = source.problem, Stages(options.progress)
-    after = _SEARCH * (n_features is not None)
     columns = single_columns(source, options)
     checked = fast_model = gap = confusions = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
 
         def train(of: Problem, n_more: int) -> tuple[LearnedFloor, HeldOut]:
             most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
-            rest = n_more * _TRAINING + _FAST_MODEL + _GROWING + after
+            rest = n_more * _TRAINING + _FAST_MODEL + _GROWING
             how = _how_to_train(options, stages.begin(_TRAINING, rest))
             return learned_floor_of(of, max_rows=most, **judged_by, **how)
 
         checked = learn_with_checks(source, problem, options, columns, train, checks=checks)
         held_out = checked.honest.held_out
-        fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, _GROWING + after))
+        fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, _GROWING))
         confusions = confusions_of(held_out, options.confidence)
         gap = None if compared is None else gap_of(comparable(checked, compared))
     without_leaks = None if checked is None else checked.without_leaks
@@ -337,7 +329,7 @@ def figures_of_classes(
     if max_tree_rows < len(rows):
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
         part = shown.take(rows)
-    growing = replace(options, progress=stages.begin(_GROWING, after))
+    growing = replace(options, progress=stages.begin(_GROWING, 0.0))
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
@@ -350,7 +342,6 @@ def figures_of_classes(
     figures = ClassFigures(
         checked=checked,
         columns=columns,
-        selection=_selection(source, options, n_features, stages),
         trees=whole_result(draws, part, options, pairs),
         classes=classes,
         pairs=pairs,
@@ -373,20 +364,19 @@ def figures_of_numbers(
     options: Options,
     *,
     judged_by: Mapping[str, Any],
-    n_features: int | None,
     max_rows: int | None,
     checks: bool = True,
     compared: Compared | None = None,
 ) -> NumberFigures:
-    """Train models, compare rows along each column, and look for features if asked.
+    """Train models, and compare rows along each column.
 
     Parameters are those of `figures_of_classes`; `judged_by` holds `metric` and `effort` of `regression_floor`.
     """
-    stages, after = Stages(options.progress), _SEARCH * (n_features is not None)
+    stages = Stages(options.progress)
     columns = single_columns(source, options)
 
     def train(of: Problem, n_more: int) -> tuple[RegressionFloor, HeldOut]:
-        how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING + after))
+        how = _how_to_train(options, stages.begin(_TRAINING, n_more * _TRAINING))
         return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)
 
     checked = learn_with_checks(source, source.problem, options, columns, train, checks=checks)
@@ -403,7 +393,6 @@ def figures_of_numbers(
     figures = NumberFigures(
         checked=checked,
         columns=columns,
-        selection=_selection(source, options, n_features, stages),
         gap=gap,
         telling=_most_telling(source, columns),
         of_own_model=of_own_model,
@@ -422,26 +411,6 @@ def _how_to_train(options: Options, progress: Progress) -> dict[str, Any]:
     """Return what models take from the options, with a progress of their own."""
     names = ("confidence", "n_jobs", "random_state", "client")
     return {name: getattr(options, name) for name in names} | {"progress": progress}
-
-
-def _selection(source: Source, options: Options, n_features: int | None, stages: Stages) -> SelectionPath | None:
-    """Search for features, if asked."""
-    if n_features is None:
-        return None
-    from bayesfloor.choose.floor_selector import FloorSelector  # loads scikit-learn, which takes a second
-
-    problem = source.problem
-    selector = FloorSelector(
-        n_features,
-        task=problem.task,
-        feature_groups=source.feature_groups,
-        n_jobs=options.n_jobs,
-        random_state=options.random_state,
-        progress=stages.begin(_SEARCH, 0.0),
-    )
-    labels = problem.y if problem.task == "regression" else problem.classes[problem.codes]
-    path: SelectionPath = selector.fit(problem.X, labels).path_
-    return path
 
 
 def _tree_of_hardest(figures: ClassFigures, nearness: Floats) -> ClassTree:

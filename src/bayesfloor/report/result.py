@@ -5,7 +5,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor
@@ -54,8 +53,6 @@ class DifficultyReport(Result):
         The tree of binary problems.
     gap : FloorGap or None
         The model that was passed beside the floor; None where none was.
-    comparison : FeatureComparison or None
-        Representations that were compared; None where none were.
     """
 
     summary: dict[str, Any]
@@ -67,7 +64,6 @@ class DifficultyReport(Result):
     pairs: PairwiseBayesError | None = None
     class_tree: ClassTree | None = None
     gap: FloorGap | None = None
-    comparison: FeatureComparison | None = None
 
     def __repr__(self) -> str:
         return f"DifficultyReport({self.sentence()!r})"

@@ -395,7 +395,7 @@ class _Reader:
             )
         if isinstance(value, str | os.PathLike):
             value = _of_file(name, Path(value))
-        if isinstance(value, Table | Problem):
+        if isinstance(value, Table):
             return self._checked(Part(name, value.X, len(value.X), value.tabular, columns=value.feature_names))
         if isinstance(value, Path) or (is_eager_frame(value) and needs_preparing(value)):
             self._check_count(name, value)

@@ -10,8 +10,7 @@ summary; `bayesfloor.report.text` and `bayesfloor.report.page` walk it to show t
 - `classes`, `costs`, `subgroups`: of classes alone
 - `noise`: of numbers alone
 - `suspects`: rows whose label is hard to believe, or whose number does not fit
-- `representations`: groups of columns and features from elsewhere, compared
-- `data`: the columns, and a search for features
+- `data`: the columns
 - `notes`: findings, the models tried, how to read a report and make it again
 """
 
@@ -23,12 +22,11 @@ from bayesfloor.report.blocks import Summary
 from bayesfloor.report.sections.answer import Answer
 from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree, Trees
 from bayesfloor.report.sections.costs import Costs
-from bayesfloor.report.sections.data import Data, Features
+from bayesfloor.report.sections.data import Data
 from bayesfloor.report.sections.floor import Curve, Floor
 from bayesfloor.report.sections.gap import Gap
 from bayesfloor.report.sections.noise import Noise
 from bayesfloor.report.sections.notes import Again, Findings, Learners, Reading
-from bayesfloor.report.sections.representations import Representations
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.sections.subgroups import Subgroups
 from bayesfloor.report.sections.suspects import OddNumbers, WrongLabels
@@ -40,7 +38,7 @@ SCHEMA = "bayesfloor/summary/1"
 #: All sections in their order: the answer, what bears on it, where it hurts, the columns; and then details.
 SECTIONS: tuple[type[Section[Any]], ...] = (
     *(Answer, Findings, Gap, Rare, Floor, Costs, Subgroups, Curve, Noise),
-    *(Pairs, Classes, WrongLabels, OddNumbers, Representations, Features, Data),
+    *(Pairs, Classes, WrongLabels, OddNumbers, Data),
     *(Trees, Tree, Learners, Reading, Again),
 )
 

@@ -20,7 +20,7 @@ _SAID |= {"BF025", "BF050", "BF039", "BF040", "BF051", "BF052", "BF026", "BF041"
 #: Findings on the estimate of spanning trees alone, which models know nothing of.
 _OF_TREES = {"BF001", "BF002", "BF003", "BF007", "BF008", "BF010", "BF011", "BF012", "BF016", "BF018"}
 #: Options of reports that 'fit' does not have.
-_OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "fast", "target-value", "features")}
+_OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "fast", "target-value")}
 _OF_REPORTS |= {f"--{name}" for name in ("by", "model", "predictions", "id", "column")}
 #: Findings that are shown at once, at the most.
 _MOST_SHOWN = 3

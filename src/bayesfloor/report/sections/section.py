@@ -5,7 +5,6 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
-from bayesfloor.choose.comparing.results import FeatureComparison
 from bayesfloor.floor.learned.trust.source import Source
 from bayesfloor.report.blocks import Block, Summary
 from bayesfloor.report.figures import ClassFigures, NumberFigures
@@ -30,8 +29,6 @@ class Facts(Generic[F]):
         Whether models were left out on purpose.
     target_value : float or None
         The value of the first metric that the reader hopes for.
-    comparison : FeatureComparison or None
-        Representations that were compared.
     """
 
     source: Source
@@ -39,7 +36,6 @@ class Facts(Generic[F]):
     verdict: Verdict
     fast: bool = False
     target_value: float | None = None
-    comparison: FeatureComparison | None = None
 
 
 class Section(Generic[F]):
