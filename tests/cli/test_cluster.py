@@ -59,7 +59,7 @@ def test_reports_are_made_by_the_workers(run, client, tables, call):
 
 def test_workers_that_a_command_starts(run, tables):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    here, there = run("classes table.csv --json"), run("classes table.csv --json --cluster 1")
+    here, there = run("pairs table.csv --json"), run("pairs table.csv --json --cluster 1")
     assert there.code == 0, there.err
     assert json.loads(there.out)["result"] == json.loads(here.out)["result"]
 
@@ -87,8 +87,6 @@ def test_a_worker_with_too_little_memory(run, client, tables, monkeypatch):
         "fit table.csv --model smartsvm --out model.skops",
         "fit table.csv --out model.skops",
         "fit prices.csv --target price --out model.skops",
-        "select table.csv",
-        "weights table.csv",
     ],
 )
 def test_what_cannot_use_a_cluster_says_so(run, tables, call):

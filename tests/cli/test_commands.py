@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from bayesfloor import (
-    bayes_class_weight,
     bayes_error,
     build_class_tree,
     learned_floor,
@@ -20,8 +19,7 @@ from bayesfloor.cli.output import plain
 from bayesfloor.learn.families import CLASS_FAMILIES
 
 COMMANDS = [
-    "report", "floor", "gap", "pairs", "classes", "votes", "tree", "select", "compare", "weights", "drift", "fit",
-    "predict", "datasets", "warmup", "explain", "schema",
+    "report", "floor", "gap", "pairs", "votes", "compare", "drift", "fit", "predict", "datasets", "warmup", "explain",
 ]  # fmt: skip
 
 
@@ -67,32 +65,28 @@ def test_learned_floor(run, table, few_learners):
 def test_pairs_come_hardest_first(run, table):
     read = read_table(table)
     expected = pairwise_bayes_error(read.X, read.y).hardest()
-    found = parsed(run("pairs table.csv --json"))["result"]["hardest"]
+    found = parsed(run("pairs table.csv --json"))["result"]["pairs"]["hardest"]
     assert [(each["first"], each["second"]) for each in found] == [(each.first, each.second) for each in expected]
     assert [each["estimate"] for each in found] == [each.estimate for each in expected]
     one = run("pairs table.csv --top 1")
     assert one.out.splitlines()[1].split()[:3] == ["b", "c", f"{expected[0].estimate:.4f}"]
-    assert len(one.out.splitlines()) == 2
+    assert one.out.splitlines()[2] == ""
 
 
-def test_classes_come_hardest_first(run, table):
-    read = read_table(table)
-    expected = one_vs_rest_bayes_error(read.X, read.y)
-    found = parsed(run("classes table.csv --json"))["result"]["hardest"]
+def test_pairs_shows_each_class_against_the_rest(run, table):
+    expected = one_vs_rest_bayes_error(read_table(table))
+    found = parsed(run("pairs table.csv --json"))["result"]["one_vs_rest"]["hardest"]
     assert found[-1]["label"] == "a"
     by_name = {each["label"]: each["estimate"] for each in found}
     assert [by_name[name] for name in "abc"] == expected.estimate.tolist()
     assert [each["label"] for each in found] == expected.classes[expected.by_hardness()].tolist()
 
 
-def test_tree(run, table):
-    read = read_table(table)
-    floors = pairwise_bayes_error(read.X, read.y)
+def test_pairs_shows_the_class_tree(run, table):
+    floors = pairwise_bayes_error(read_table(table))
     tree = build_class_tree(floors.normalized, floors.classes)
-    assert parsed(run("tree table.csv --json"))["result"]["nested"] == tree.to_nested() == ["a", ["b", "c"]]
-    assert run("tree table.csv").out == tree.to_text() + "\n"
-    assert run("tree table.csv --dot").out.startswith("digraph")
-    assert run("tree table.csv --dot --json").code == 2
+    assert parsed(run("pairs table.csv --json"))["result"]["tree"]["nested"] == tree.to_nested() == ["a", ["b", "c"]]
+    assert run("pairs table.csv").out.endswith("\n\n" + tree.to_text() + "\n")
 
 
 def test_names_decide_no_tree(run, tmp_path):
@@ -104,31 +98,15 @@ def test_names_decide_no_tree(run, tmp_path):
     for names in ("abcdef", "fbdace"):
         rows = [f"{x:.6f},{y:.6f},{names[kind]}" for (x, y), kind in zip(points, kinds, strict=True)]
         (tmp_path / "easy.csv").write_text("\n".join(["x,y,kind", *rows]))
-        outcome = parsed(run("tree", str(tmp_path / "easy.csv"), "--target", "kind", "--json"))
+        outcome = parsed(run("pairs", str(tmp_path / "easy.csv"), "--target", "kind", "--json"))
         assert "BF018" in [finding["code"] for finding in outcome["findings"]]
         place = str.maketrans(names, "012345")
         sides = [
             [{*"".join(node[side]).translate(place)} for side in ("left", "right")]
-            for node in outcome["result"]["nodes"]
+            for node in outcome["result"]["tree"]["nodes"]
         ]
         found.append({frozenset(map(frozenset, pair)) for pair in sides})
     assert found[0] == found[1]
-
-
-def test_select(run, tmp_path):
-    rng = np.random.default_rng(1)
-    side = np.arange(80) % 2
-    lines = [f"{rng.normal()},{'left' if s else 'right'},{rng.normal()},{s}" for s in side]
-    (tmp_path / "leak.csv").write_text("\n".join(["noise,side,more,y", *lines]) + "\n")
-    outcome = run("select leak.csv --encode onehot --json")
-    found = parsed(outcome)["result"]
-    assert found["selected"] == ["side"]
-    assert found["estimate"] == 0
-    assert "BF009" in outcome.err
-    assert "selected: side" in run("select leak.csv --encode onehot --direction backward --features 1").out
-    too_many = run("select leak.csv --encode onehot --features 4")
-    assert too_many.code == 2
-    assert "has 3 columns" in too_many.err
 
 
 @pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")  # classes far apart
@@ -141,16 +119,8 @@ def test_compare(run, table):
     assert "radial kernel" in run("compare table.csv --fast --criterion mean").out
 
 
-def test_weights(run, table):
-    read = read_table(table)
-    expected = bayes_class_weight(read.X, read.y, strength=2.0, basis="pairs")
-    found = parsed(run("weights table.csv --strength 2 --basis pairs --json"))["result"]["weights"]
-    assert {each["class"]: each["weight"] for each in found} == expected
-    assert run("weights table.csv").out.splitlines()[0].split() == ["class", "rows", "weight"]
-
-
 def test_datasets(run):
-    assert parsed(run("datasets --json"))["result"]["datasets"][1] == {
+    assert parsed(run("datasets --json"))["result"]["datasets"][2] == {
         "name": "digits",
         "n_samples": 1797,
         "n_features": 64,
@@ -161,21 +131,21 @@ def test_datasets(run):
 
 
 def test_data_sets_by_name(run, tmp_path):
-    assert parsed(run("classes iris --json"))["data"]["source"] == "iris"
-    assert run("classes iris --encode onehot").code == 2
+    assert parsed(run("pairs iris --json"))["data"]["source"] == "iris"
+    assert run("pairs iris --encode onehot").code == 2
     (tmp_path / "sets").mkdir()
     np.savez(tmp_path / "sets" / "pets.npz", X=np.eye(8), y=[0, 1] * 4, classes=["cat", "dog"])
-    assert parsed(run("classes pets --json --data sets"))["data"]["classes"] == ["cat", "dog"]
+    assert parsed(run("pairs pets --json --data sets"))["data"]["classes"] == ["cat", "dog"]
     assert run("datasets --data sets").out.splitlines()[-1].split() == ["pets", "8", "8", "2", "local"]
     # a file goes before a set of that name
     (tmp_path / "iris").write_text("a,b\n1,x\n2,y\n3,x\n4,y\n")
-    assert parsed(run("classes iris --json"))["data"]["n_rows"] == 4
+    assert parsed(run("pairs iris --json"))["data"]["n_rows"] == 4
 
 
 def test_options_reach_the_file(run, tmp_path):
     rows = [f"{i},{i % 7},{'uvw'[i % 3]},{i % 2 + 5},{'' if i == 3 else ['no', 'yes'][i % 2]}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["id,n,letter,code,y", *rows]) + "\n")
-    call = "classes t.csv --json --drop id --drop n --encode onehot --categorical code --drop-missing --max-rows 20"
+    call = "pairs t.csv --json --drop id --drop n --encode onehot --categorical code --drop-missing --max-rows 20"
     outcome = run(call)
     data = parsed(outcome)["data"]
     assert (data["n_rows"], data["n_samples"], data["n_features"]) == (20, 40, 3)
@@ -186,7 +156,7 @@ def test_options_reach_the_file(run, tmp_path):
 
 
 def test_quiet_leaves_results_only(run, table):
-    loud, quiet = run("classes table.csv"), run("classes table.csv --quiet")
+    loud, quiet = run("pairs table.csv"), run("pairs table.csv --quiet")
     assert loud.out == quiet.out
     assert loud.err
     assert quiet.err == ""
@@ -241,13 +211,13 @@ def test_several_files_and_stdin_are_one_table(run, table, monkeypatch, tmp_path
     lines = table.read_text().splitlines(keepends=True)
     (tmp_path / "one.csv").write_text("".join(lines[:31]))
     (tmp_path / "two.csv").write_text("".join([lines[0], *lines[31:]]))
-    whole = parsed(run("classes table.csv --json"))["result"]
-    assert parsed(run("classes one.csv two.csv --json"))["result"] == whole
+    whole = parsed(run("pairs table.csv --json"))["result"]
+    assert parsed(run("pairs one.csv two.csv --json"))["result"] == whole
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("".join(lines).encode())))
-    outcome = run("classes - --json")
+    outcome = run("pairs - --json")
     assert parsed(outcome)["result"] == whole
     assert parsed(outcome)["data"]["source"] == "stdin"
-    assert "stdin can be read once" in run("classes - -").err
+    assert "stdin can be read once" in run("pairs - -").err
 
 
 def test_groups_reach_the_floor(run, tmp_path, request):

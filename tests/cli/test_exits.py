@@ -48,9 +48,7 @@ def complaint(outcome, code):
         ("floor .", "'.' is a folder"),
         ("floor iris --data nowhere", "'nowhere': no such folder"),
         ("datasets --data nowhere", "'nowhere': no such folder"),
-        ("tree table.csv --cut sideways", '"min-cut"'),
-        ("select table.csv --features 0", "--features"),
-        ("weights table.csv --strength -1", "--strength"),
+        ("pairs table.csv --top 0", "--top"),
         ("fit table.csv", "--out"),
         ("fit table.csv --out .", "'.' is a folder"),
         ("fit table.csv --out no/model.skops", "'no': no such folder"),
@@ -84,7 +82,7 @@ def test_bad_data(run, tmp_path, name):
     contents, says = BAD_TABLES[name]
     (tmp_path / "bad.csv").write_bytes(contents)
     target = " --target y" if b"y\n" in contents else ""
-    line = complaint(run(f"classes bad.csv --strict{target}"), 3)
+    line = complaint(run(f"pairs bad.csv --strict{target}"), 3)
     assert says in line
     assert "bad.csv" in line
 
@@ -110,7 +108,7 @@ def test_files_that_could_run_code_or_fill_the_disk(run, tmp_path):
 
 def test_too_little_memory(run, table, monkeypatch):
     monkeypatch.setattr("bayesfloor.runtime.limits.available_memory", lambda: 100)
-    assert "of memory" in complaint(run("classes table.csv"), 3)
+    assert "of memory" in complaint(run("pairs table.csv"), 3)
 
 
 def test_something_is_missing(run, table, monkeypatch):
@@ -118,7 +116,7 @@ def test_something_is_missing(run, table, monkeypatch):
     assert "skops" in complaint(run("fit table.csv --out m.skops"), 4)
 
 
-@pytest.mark.parametrize(("command", "name"), [("floor", "the floor is"), ("pairs", "'b'"), ("classes", "against")])
+@pytest.mark.parametrize(("command", "name"), [("floor", "the floor is"), ("pairs", "'b' against 'c'")])
 def test_fail_above(run, table, command, name):
     fast = " --fast" * (command == "floor")
     for quiet in ("", " --quiet"):
@@ -180,7 +178,7 @@ HOSTILE = {"\x1b[2J": "\\x1b[2J", "<script>": "<script>", "[red]x[/red]": "[red]
 
 
 @pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")
-@pytest.mark.parametrize("command", ["floor --fast", "pairs", "classes", "tree", "select", "weights", "compare --fast"])
+@pytest.mark.parametrize("command", ["floor --fast", "pairs", "compare --fast"])
 def test_names_with_control_characters(run, tmp_path, command):
     rng = np.random.default_rng(0)
     labels = ["plain", *HOSTILE]
@@ -193,7 +191,7 @@ def test_names_with_control_characters(run, tmp_path, command):
         assert outcome.code == 0
         shown = outcome.out + outcome.err
         assert all(character.isprintable() or character == "\n" for character in shown)
-    if command in ("pairs", "classes", "tree", "weights"):
+    if command == "pairs":
         printed = run(first, "t.csv", "--target", "y").out
         assert [written for written in HOSTILE.values() if written not in printed] == []
 
@@ -212,9 +210,7 @@ def test_main_takes_the_command_line(monkeypatch, capsys):
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.parametrize(
-    "command", ["report table.csv", "floor table.csv --fast", "pairs table.csv", "classes table.csv", "tree table.csv"]
-)
+@pytest.mark.parametrize("command", ["report table.csv", "floor table.csv --fast", "pairs table.csv"])
 def test_a_gpu_that_is_not_there(run, table, command):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed, so nothing can be said of a GPU")
     if torch.cuda.is_available():

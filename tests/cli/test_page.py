@@ -56,6 +56,6 @@ def test_every_command_and_exit_code_is_there():
     assert {call for call, _ in BLOCKS} >= SLOW
     shown = {call.split()[0] for call, _ in BLOCKS}
     listed = set(re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))
-    assert listed == shown | {"datasets", "schema"}
+    assert listed == shown
     codes = set(map(int, re.findall(r"^\| (\d+) \|", PAGE, flags=re.MULTILINE)))
     assert codes == {value for name, value in vars(exits).items() if name.isupper() and not name.startswith("_")}

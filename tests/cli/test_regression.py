@@ -121,7 +121,7 @@ def test_the_floor_says_what_it_rests_on(run, houses):
         ("report houses.csv --metric r2 --target-value 2", "--target-value 2: must be from 0 to 1 for the metric 'r2'"),
         ("report houses.csv --metric mae --target-value -2", "must be finite, and not negative"),
         ("report houses.csv --task numbers", "--task"),
-        ("tree houses.csv --target price --task regression", "needs classes; 'report', 'floor', 'gap' and 'fit' take"),
+        ("pairs houses.csv --target price --task regression", "needs classes; 'report', 'floor', 'gap' and 'fit' take"),
         ("floor iris --task regression", "comes prepared; --task"),
     ],
 )
@@ -129,9 +129,8 @@ def test_usage(run, houses, call, says):
     assert says in complaint(run(call), 2)
 
 
-@pytest.mark.parametrize("command", ["tree", "pairs", "classes", "select", "weights"])
-def test_other_commands_say_that_they_need_classes(run, houses, command):
-    line = complaint(run(f"{command} houses.csv --target price"), 3)
+def test_pairs_says_that_it_needs_classes(run, houses):
+    line = complaint(run("pairs houses.csv --target price"), 3)
     assert "a measured number, not classes; difficulty_report and regression_floor (report, floor) take numbers" in line
 
 

@@ -28,10 +28,10 @@ def test_a_closed_stdout(tmp_path):
 
 @pytest.mark.parametrize("where", ["2>&-", pytest.param("2>/dev/full", marks=FULL)])
 def test_notes_that_are_lost_change_nothing(run, tmp_path, table, where):
-    usual = run("classes table.csv --fail-above 0.01")
-    answer = shell(f"{COMMAND} classes table.csv --fail-above 0.01 {where}", tmp_path)
+    usual = run("pairs table.csv --fail-above 0.01")
+    answer = shell(f"{COMMAND} pairs table.csv --fail-above 0.01 {where}", tmp_path)
     assert (usual.code, answer.returncode) == (1, 1)
-    assert usual.out.startswith("class ")
+    assert usual.out.startswith("first ")
     assert answer.stdout == usual.out
 
 
@@ -149,7 +149,7 @@ def test_panics_of_a_library_are_not_shown(tmp_path):
 
 def test_an_address_that_is_none(table, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    answer = shell(f"{COMMAND} classes table.csv --cluster garbage --quiet", tmp_path)
+    answer = shell(f"{COMMAND} pairs table.csv --cluster garbage --quiet", tmp_path)
     assert (answer.returncode, answer.stdout) == (4, "")
     assert answer.stderr.startswith("bayesfloor: --cluster 'garbage': no Dask scheduler answers there (missing port")
     assert answer.stderr.count("\n") == 1

@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from jsonschema import Draft202012Validator
 from numpy.typing import NDArray
 
 from bayesfloor import results
-from bayesfloor.cli.schemas import SHARED, printed_record
 from bayesfloor.display import VoteFloorDisplay
 from bayesfloor.runtime.arrays import Bools, Floats, Range
 from bayesfloor.runtime.findings import Finding
@@ -167,22 +165,6 @@ def test_the_dict_holds_every_attribute_as_json_can_have_it(answer):
         "double": 0.5,
     }
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-
-
-def test_the_schema_says_what_the_dict_is(answer):
-    known = dict(SHARED)
-    schema = printed_record(Answer, known, {"method": {"const": "m"}}, {"maybe": list[Part]})
-    label, finding = {"type": ["string", "number", "boolean"]}, {"type": "object"}
-    valid = Draft202012Validator(schema | {"$defs": known | {"label": label, "finding": finding}})
-    document = {name: value for name, value in answer.to_dict().items() if name != "findings"} | {"method": "m"}
-    assert list(valid.iter_errors(document)) == []
-    assert valid.is_valid(document | {"maybe": [{"size": None}]})
-    for name in document:
-        assert not valid.is_valid({key: value for key, value in document.items() if key != name}), name
-    for name, value in {"more": 1, "share": 0.5, "n_rows": 0.5, "interval": [0.1], "part": {}, "is_odd": [1]}.items():
-        assert not valid.is_valid(document | {name: value}), name
-    told = [schema["properties"][name].get("description") for name in ("estimate", "reached", "double", "word")]
-    assert told == ["What is best.", "What is best.", "Twice the estimate.", None]
 
 
 def test_it_is_drawn_by_its_display(answer):

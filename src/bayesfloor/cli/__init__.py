@@ -5,14 +5,14 @@
     script, main ─► start ─► app ──► the commands: one function each, with its options, its help and what it does
                       │               │
                       │               ├─ reports      report
-                      │               ├─ floors       floor, pairs, classes
+                      │               ├─ floors       floor, pairs
                       │               ├─ gap          gap, by a model or its predictions in a file
                       │               ├─ votes        votes
                       │               ├─ drifts       drift, of two tables
                       │               ├─ compares     compare, of representations of the same rows
-                      │               ├─ choices      tree, select, weights, datasets
                       │               ├─ models       fit, predict, by a `model_file`, which is a `model_archive`
-                      │               ├─ explain      explain, schema, from `schemas`
+                      │               ├─ explain      explain
+                      │               ├─ datasets     datasets
                       │               └─ warmup       all kernels, compiled; and compilation beside other work
                       │
                       ├─ exits: what went wrong, as one line and an exit code

@@ -9,11 +9,11 @@ from typing import Any
 from cyclopts import App, Group, Parameter
 
 import bayesfloor as bf
-from bayesfloor.cli.choices import datasets, select, tree, weights
 from bayesfloor.cli.compares import compare
+from bayesfloor.cli.datasets import datasets
 from bayesfloor.cli.drifts import drift
-from bayesfloor.cli.explain import explain, schema
-from bayesfloor.cli.floors import classes, floor, pairs
+from bayesfloor.cli.explain import explain
+from bayesfloor.cli.floors import floor, pairs
 from bayesfloor.cli.gap import gap
 from bayesfloor.cli.models import fit, predict
 from bayesfloor.cli.reports import report
@@ -37,8 +37,8 @@ Exit codes: 0 done, 1 a floor is above --fail-above or below --fail-below, 2 usa
 3 bad data, 4 something is missing, 70 an error of bayesfloor itself, 130 interrupted, 143 terminated."""
 
 #: Commands in the order of the help of all.
-_ANSWERS = report, floor, gap, pairs, classes, votes, tree, select, compare, weights, drift, fit, predict
-_OTHERS = datasets, warmup, explain, schema
+_ANSWERS = report, floor, gap, pairs, votes, compare, drift, fit, predict
+_OTHERS = datasets, warmup, explain
 
 
 def _default_text(value: Any) -> str | None:

@@ -1,6 +1,5 @@
-"""The commands explain and schema: what the codes of findings mean, and what ``--json`` prints."""
+"""The command explain: what the codes of findings mean."""
 
-import json
 import re
 import sys
 from typing import Annotated
@@ -9,7 +8,7 @@ from cyclopts import Parameter
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
-from bayesfloor.cli.output import show, table_text, write
+from bayesfloor.cli.output import show, table_text
 from bayesfloor.runtime.findings import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
 
@@ -42,27 +41,6 @@ def explain(
     pages = [finding_page(code).rstrip() for code in wanted]
     result = [{"code": code, "title": finding_title(code), **finding_sections(code)} for code in wanted]
     show("explain", {"findings": result}, "\n\n".join(map(_shown, pages)), options)
-
-
-def schema(command: Annotated[str | None, Parameter(name="NAME")] = None, /) -> None:
-    """Print the JSON Schema of what a command prints with --json.
-
-    The field 'schema' of each output names the command and the version of its
-    layout. A version never gains, loses or renames a field.
-
-    Parameters
-    ----------
-    command
-        A command, or 'summary' for the JSON file of a report; all by default.
-
-    Examples
-    --------
-    bayesfloor schema floor
-    bayesfloor schema > bayesfloor.json
-    """
-    from bayesfloor.cli.schemas import schema_of
-
-    write(json.dumps(schema_of(command), indent=2, ensure_ascii=False))
 
 
 def _known_code(given: str) -> str:

@@ -1,4 +1,4 @@
-"""The commands floor, pairs and classes."""
+"""The commands floor and pairs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -260,10 +260,11 @@ def pairs(
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
-    """List pairs of classes by how hard they are to tell apart, the hardest first.
+    """Show how hard classes are to tell apart: each pair, each class from all others, and the class tree.
 
-    'normalized' is the floor as a share of its largest possible value, that of
-    naming the larger class; it ranks pairs.
+    The hardest come first. 'normalized' is the floor as a share of its largest
+    possible value, that of naming the larger class; it ranks pairs and classes.
+    The tree cuts between easily told classes, again and again.
 
     Parameters
     ----------
@@ -275,42 +276,33 @@ def pairs(
     bayesfloor pairs digits --top 5
     bayesfloor pairs patients.csv --target outcome --json
     """
-    found = _hardest("pairs", bf.pairwise_bayes_error, files, options, {"first": "first", "second": "second"}, top)
+    table = open_table(files, options)
+    with engine(options) as how:
+        floors = bf.BayesErrorEstimator(**how).fit(table, None)
+    found, by_class = floors.pairwise_bayes_error_, floors.one_vs_rest_bayes_error_
+    _, second = bf.class_affinity(table, affinity="class-means")
+    tree = bf.build_class_tree(found.normalized, found.classes, tie_weights=second, random_state=options.seed)
+    hardest, hardest_classes = found.hardest(top), by_class.hardest()
+    columns = {"estimate": "floor", "interval": "", "normalized": "normalized"}
+    text = "\n\n".join(
+        (
+            records_text(hardest, {"first": "first", "second": "second"} | columns),
+            records_text(hardest_classes, {"label": "class", "n_rows": "rows"} | columns),
+            tree.to_text(),
+        )
+    )
+    result = {
+        "pairs": {"hardest": hardest, **found.to_dict()},
+        "one_vs_rest": {"hardest": hardest_classes, **by_class.to_dict()},
+        "tree": {"depth": tree.depth, "nested": tree.to_nested(), **tree.to_dict()},
+    }
+    findings = dict.fromkeys((*found.findings, *by_class.findings, *tree.findings))
+    for part in result.values():
+        part.pop("findings", None)  # they stand beside the result
+    show("pairs", result, text, options, table=table, findings=tuple(findings))
     a, b = divmod(int(found.estimate.argmax()), len(found.classes))
     name = f"the floor of {str(found.classes[a])!r} against {str(found.classes[b])!r}"
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
-
-
-def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
-    """List classes by how hard each is to tell from all others, the hardest first.
-
-    Examples
-    --------
-    bayesfloor classes digits
-    bayesfloor classes patients.csv --target outcome --fail-above 0.05
-    """
-    found = _hardest("classes", bf.one_vs_rest_bayes_error, files, options, {"label": "class", "n_rows": "rows"})
-    worst = int(found.estimate.argmax())
-    name = f"the floor of {str(found.classes[worst])!r} against the rest"
-    return verdict_on(float(found.estimate[worst]), name, fail_above)
-
-
-def _hardest(
-    command: str,
-    estimate: Any,
-    files: tuple[str, ...],
-    options: TableOptions,
-    names: dict[str, str],
-    top: int | None = None,
-) -> Any:
-    """Estimate floors and show them, the hardest first."""
-    table = open_table(files, options)
-    with engine(options) as how:
-        found = estimate(table, **how)
-    hardest = found.hardest(top)
-    text = records_text(hardest, names | {"estimate": "floor", "interval": "", "normalized": "normalized"})
-    show(command, {"hardest": hardest, **found.to_dict()}, text, options, table=table, findings=found.findings)
-    return found
 
 
 def verdict_on(estimate: float, name: str, fail_above: float | None, fail_below: float | None = None) -> int:

@@ -89,11 +89,8 @@ def write_json(
     layout : str or None
         Name of the layout; None for that of the command.
     """
-    from bayesfloor.cli.schemas import schema_name
-
-    whole: dict[str, Any] = {"command": command, "version": bf.__version__}
-    if (schema := schema_name(layout or command)) is not None:
-        whole = {"schema": schema} | whole
+    whole: dict[str, Any] = {"schema": f"bayesfloor/{layout or command}/1"}
+    whole |= {"command": command, "version": bf.__version__}
     if table is not None:
         whole["data"] = table.to_dict()
     said = [{"code": each.code, "sentence": each.sentence, "hint": each.hint} for each in findings]

@@ -31,7 +31,7 @@ from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.sections.subgroups import Subgroups
 from bayesfloor.report.sections.suspects import OddNumbers, WrongLabels
 
-#: Name and version of the layout of the summary, as in cli/schemas.json.
+#: Name and version of the layout of the summary.
 SCHEMA = "bayesfloor/summary/1"
 
 
