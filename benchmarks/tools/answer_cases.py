@@ -855,7 +855,7 @@ def _() -> str:
     csv("a.csv", table(X, y, id=np.arange(210)))
     guess = np.char.add("c", np.where(np.arange(210) % 6 == 0, (y + 1) % 3, y).astype(str))
     csv("guess.csv", {"id": np.arange(210), "guess": guess})
-    return "a.csv --predictions guess.csv --id id --effort fast"
+    return "a.csv --predictions guess.csv --key id --effort fast"
 
 
 @report("a target value", 11)

@@ -163,16 +163,16 @@ def test_predictions_in_every_form(run, files, tmp_path):
     by_id.to_csv("id.csv", index=False)
     pd.DataFrame({"answer": labels}).to_csv("one.csv", index=False)
     pd.DataFrame({"answer": labels}).to_csv("bare.csv", index=False, header=False)
-    pd.DataFrame({"answer": labels, "other": 1}).to_csv("named.csv", index=False)
+    pd.DataFrame({"outcome": labels, "other": 1}).to_csv("named.csv", index=False)
     pd.DataFrame(probability, columns=model.classes_)[["mid", "high", "low"]].to_csv("proba.csv", index=False)
     table = read_table(tmp_path / "test.csv", target="outcome")
     expected = floor_gap(None, table, predictions=labels).to_dict()
     del expected["findings"]
-    for given in ("id.csv --id who", "one.csv", "bare.csv", "named.csv --column answer", "proba.csv"):
+    for given in ("id.csv --key who", "one.csv", "bare.csv", "named.csv", "proba.csv"):
         found = parsed(run(f"{GAP} --predictions {given} --json"))
         assert found == json.loads(json.dumps(expected)), given
     found = parsed(run(f"{GAP} --predictions one.csv --max-rows 90 --json"))
-    assert found == parsed(run(f"{GAP} --predictions id.csv --id who --max-rows 90 --json"))
+    assert found == parsed(run(f"{GAP} --predictions id.csv --key who --max-rows 90 --json"))
 
 
 def test_labels_are_known_by_how_the_file_spells_them(run):
@@ -223,18 +223,18 @@ def test_a_report_has_a_section_on_the_model(run, files):
         ("", 2, "name a model or its predictions"),
         ("--model model.skops --predictions p.csv", 2, "exclude each other"),
         ("--model nowhere.skops", 2, "no such file"),
-        ("--model model.skops --id who", 2, "--id and --column are for --predictions"),
+        ("--model model.skops --key who", 2, "--key is for --predictions"),
         ("--model model.pkl", 2, "no pickle is read"),
         ("--predictions nowhere.csv", 2, "no such file"),
         ("--predictions -", 2, "read from files, and not from stdin"),
-        ("--predictions p.csv --column none", 2, "p.csv has no column 'none'"),
-        ("--predictions wide.csv", 2, "--column names that of the predictions"),
+        ("--predictions p.csv --key none", 2, "p.csv has no column 'none'"),
+        ("--predictions wide.csv", 2, "and none is called 'predicted'"),
         ("--predictions short.csv", 3, "short.csv has 199 rows, and test.csv has 200"),
         ("--predictions odd.csv", 3, "'predicted' holds 'none', and 'outcome' has no such label"),
         ("--predictions gaps.csv", 3, "1 rows have no label in 'predicted'"),
-        ("--predictions p.csv --id predicted", 2, "test.csv has no column 'predicted'"),
-        ("--predictions twice.csv --id who", 3, "'who' holds 'r0' more than once"),
-        ("--predictions few.csv --id who", 3, "has no prediction for 199 of 200 rows of test.csv: who"),
+        ("--predictions p.csv --key predicted", 2, "test.csv has no column 'predicted'"),
+        ("--predictions twice.csv --key who", 3, "'who' holds 'r0' more than once"),
+        ("--predictions few.csv --key who", 3, "has no prediction for 199 of 200 rows of test.csv: who"),
         ("--model tree.skops", 3, "sklearn.tree._tree.Tree; predictions of any model can be compared"),
         ("--model scaler.skops", 3, "a StandardScaler cannot predict"),
         ("--model test.csv", 3, "is not a model"),

@@ -1,6 +1,6 @@
 """The command gap, and predictions to compare with the floor: from a file of them, or by a model in a file.
 
-Rows of the table may be a part of those of its file, so each is found again: by an id that both files have, by the line
+Rows of the table may be a part of those of its file, so each is found again: by a key that both files have, by the line
 that 'bayesfloor predict' writes beside each prediction, or by its place among all rows.
 """
 
@@ -49,10 +49,8 @@ class ModelOptions:
     ----------
     model
         What 'fit' wrote, or a scikit-learn model that skops wrote; never a pickle.
-    id
+    key
         Column of both files that tells which row a prediction is of.
-    column
-        Column of predictions, where its name tells nothing.
     """
 
     model: str | None = None
@@ -63,8 +61,7 @@ class ModelOptions:
             "probabilities for each class."
         ),
     ] = None
-    id: str | None = None
-    column: str | None = None
+    key: str | None = None
 
     @property
     def is_given(self) -> bool:
@@ -115,7 +112,7 @@ def gap(
     Examples
     --------
     bayesfloor gap patients.csv --target outcome --model patients.skops
-    bayesfloor gap patients.csv --target outcome --predictions predicted.csv --id patient
+    bayesfloor gap patients.csv --target outcome --predictions predicted.csv --key patient
     bayesfloor gap patients.csv --predictions out_of_fold.csv --fail-above 0.02
     """
     check_model_options(given, files, needed=True)
@@ -184,8 +181,8 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         raise UsageError("--model and --predictions exclude each other")
     if needed and not given.is_given:
         raise UsageError("name a model or its predictions: --model model.skops, or --predictions file.csv")
-    if given.predictions is None and (given.id is not None or given.column is not None):
-        raise UsageError("--id and --column are for --predictions")
+    if given.predictions is None and given.key is not None:
+        raise UsageError("--key is for --predictions")
     if STDIN_TOKEN in (given.model, given.predictions):
         raise UsageError("--model and --predictions are read from files, and not from stdin")
     if given.model is not None and not is_file(Path(given.model)):
@@ -197,8 +194,8 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         )
     if given.predictions is not None:
         check_readable(given.predictions, [])
-    if STDIN_TOKEN in files and (given.model is not None or given.id is not None):
-        raise UsageError("stdin can be read once, and --model and --id read the rows again: name a file")
+    if STDIN_TOKEN in files and (given.model is not None or given.key is not None):
+        raise UsageError("stdin can be read once, and --model and --key read the rows again: name a file")
 
 
 def predictions_of(
@@ -241,17 +238,14 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
         header = False
         raw = read_columns([path], target="", header=header, least_columns=1)
     name = Path(path.partition("::")[0]).name
-    apart = [given.id] if given.id is not None else [_LINE] if _has_lines(raw, table) else []
-    for column in (given.id, given.column):
-        if column is not None and column not in raw.names:
-            raise UsageError(
-                f"{name} has no column {column!r}; its columns are {listed([shown(c) for c in raw.names])}"
-            )
+    apart = [given.key] if given.key is not None else [_LINE] if _has_lines(raw, table) else []
+    if given.key is not None and given.key not in raw.names:
+        raise UsageError(f"{name} has no column {given.key!r}; its columns are {listed([shown(c) for c in raw.names])}")
     left = [column for column in raw.names if column not in apart]
-    label = given.column or _label_column(left, table, name)
+    label = _label_column(left, table, name)
     if label is not None and not is_numbers:  # again, with labels such as 007 and NA as they are written
         raw = read_columns([path], target=label, categorical=apart, header=header, least_columns=1)
-    places = _places_of_rows(raw, table, files, given.id, apart, name)
+    places = _places_of_rows(raw, table, files, given.key, apart, name)
     if label is None:
         from bayesfloor.floor.learned.model_predictions import check_probabilities, classes_of_columns
 
@@ -286,7 +280,7 @@ def _label_column(columns: list[str], table: "Table", name: str) -> str | None:
         return None
     raise UsageError(
         f"{name} has {len(columns)} columns, {listed([shown(each) for each in columns])}, and none is called "
-        f"'predicted': --column names that of the predictions"
+        "'predicted': call that of the predictions so"
     )
 
 
@@ -313,21 +307,21 @@ def _numbers(raw: "RawTable", names: list[str], file: str) -> "NDArray[Any]":
 
 
 def _places_of_rows(
-    raw: "RawTable", table: "Table", files: tuple[str, ...], id_column: str | None, apart: list[str], name: str
+    raw: "RawTable", table: "Table", files: tuple[str, ...], key_column: str | None, apart: list[str], name: str
 ) -> "Ints":
     """Return the row of a file of predictions that is about each row of the table."""
     import numpy as np
 
     if apart:
         keys = _texts(raw, apart[0])
-        if id_column is None:
+        if key_column is None:
             wanted: list[Any] = [str(line) for line in table.lines.tolist()]
         else:
-            whole = read_columns(files, target=table.target, categorical=[id_column])
-            if id_column not in whole.names:
-                raise UsageError(f"{table.source} has no column {id_column!r}; --id names one of both files")
-            ids = _texts(whole, id_column)
-            wanted = [ids[place] for place in _places_in_file(table.origin, whole).tolist()]
+            whole = read_columns(files, target=table.target, categorical=[key_column])
+            if key_column not in whole.names:
+                raise UsageError(f"{table.source} has no column {key_column!r}; --key names one of both files")
+            of_rows = _texts(whole, key_column)
+            wanted = [of_rows[place] for place in _places_in_file(table.origin, whole).tolist()]
         place_of = {key: place for place, key in enumerate(keys)}
         if len(place_of) < len(keys):
             twice = next(key for place, key in enumerate(keys) if place_of[key] != place)
@@ -342,7 +336,7 @@ def _places_of_rows(
     if raw.n_rows != table.n_samples:
         raise ValueError(
             f"{name} has {counted(raw.n_rows)} rows, and {table.source} has {counted(table.n_samples)}: one prediction "
-            "is needed for each row, in the same order, or an id in both files (--id)"
+            "is needed for each row, in the same order, or a column of both files that tells them apart (--key)"
         )
     if len(table.X) == table.n_samples:
         return np.arange(raw.n_rows)
