@@ -330,10 +330,9 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
         splits=[with_fresh(split) for split in plan.splits],
         earlier=(*earlier, *earlier),
     )
-    columns = slice(None) if known.given_columns is None else np.argsort(known.given_columns)
     both = replace(
         used,
-        X=np.concatenate([used.X, fresh.X[:, columns]]),
+        X=np.concatenate([used.X, fresh.X]),
         codes=np.concatenate([used.codes, fresh.y]),
         groups=None,
         time=None,

@@ -57,7 +57,7 @@ ROUNDING = 1e-3
 
 #: Letters in the name of a class: in an array of predictions, each row takes as much as the longest name.
 MOST_LETTERS = 1000
-_FORMAT = "bayesfloor model 6"
+_FORMAT = "bayesfloor model 7"
 
 Parts = dict[str, Any]
 
@@ -406,7 +406,7 @@ def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
 
 
 #: Parts of a stack, beside the classes.
-_STACK_PARTS = {"steps", "weights", "offset", "columns", "code_columns", "centre", "scale"}
+_STACK_PARTS = {"steps", "weights", "offset", "centre", "scale"}
 
 
 def _stack_parts(estimator: StackedClassifier | StackedRegressor) -> Parts:
@@ -430,7 +430,6 @@ def _stack_model_of(parts: Parts, n_features: int, n_classes: int) -> StackModel
         offset = _array(parts, "offset", np.float64, (n_classes,), *within)
     else:
         offset = np.array(_number(parts, "offset", *within))
-    columns, codes = _places(parts, "columns", (n_features,), n_features), parts["code_columns"]
     for function, arguments in zip(steps.functions, steps.arguments, strict=True):
         if function == "linear_cost.landmark_shares":
             _check_landmark_shares(arguments, n_features, n_classes)
@@ -438,8 +437,7 @@ def _stack_model_of(parts: Parts, n_features: int, n_classes: int) -> StackModel
         steps=steps,
         weights=weights,
         offset=offset,
-        columns=columns,
-        code_columns=_places(parts, "code_columns", (None,), len(codes)) if len(codes) else np.empty(0, np.int64),
+        n_columns=n_features,
         centre=_number(parts, "centre", -LARGEST_TARGET, LARGEST_TARGET),
         scale=_number(parts, "scale", 0.0, LARGEST_TARGET),
     )

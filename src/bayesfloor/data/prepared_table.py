@@ -13,8 +13,6 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.results import Result, plain, table_html
 from bayesfloor.runtime.text import counted
 
-#: Rows that are put in order at a time.
-BLOCK_ROWS = 4096
 #: Maximum number of columns of a table that a notebook shows.
 _MOST_SHOWN = 12
 
@@ -61,43 +59,16 @@ class TabularView:
         Columns of X that were computed from the labels of other rows, shares of classes or the mean of a number: the
         column of `values` that they encode, the first of them, and the one after the last. Whoever holds rows out
         computes them anew from the rest.
-    order : ndarray of shape (n_columns,) or None
-        Where each column was before columns were put in another order; None where all are where they were.
     """
 
     values: Floats
     is_category: Bools
     names: tuple[str, ...]
     from_labels: tuple[tuple[int, int, int], ...] = ()
-    order: Ints | None = None
 
     def take(self, rows: Ints) -> "TabularView":
         """Keep some of the rows."""
         return replace(self, values=self.values[rows])
-
-    def take_in_order(self, rows: Ints, order: Ints, of_points: Ints) -> "TabularView":
-        """Keep some of the rows, with columns in an order, where those of X are put in another."""
-        place, given = np.argsort(order), np.argsort(of_points)
-        encoded = (
-            (int(place[column]), int(given[first]), int(given[first]) + last - first)
-            for column, first, last in self.from_labels
-        )
-        return TabularView(
-            rows_in_order(self.values, rows, order),
-            self.is_category[order],
-            tuple(self.names[column] for column in order),
-            tuple(sorted(encoded)),
-            order,
-        )
-
-
-def rows_in_order(values: Floats, rows: Ints, order: Ints) -> Floats:
-    """Return some rows with columns in an order, without another copy on the way."""
-    found = np.empty((len(rows), len(order)))
-    for first in range(0, len(rows), BLOCK_ROWS):
-        block = slice(first, first + BLOCK_ROWS)
-        np.take(values[rows[block]], order, axis=1, out=found[block])
-    return found
 
 
 @dataclass(frozen=True, eq=False)

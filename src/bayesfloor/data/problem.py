@@ -6,13 +6,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_weights
-from bayesfloor.data.prepared_table import TabularView, rows_in_order
+from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.row_parts import StoredRows
 from bayesfloor.data.sampling import Keys, keys_of_hashes
@@ -25,13 +25,6 @@ from bayesfloor.runtime.hash_kernels import hash_rows
 HASHED_ROWS = 2**16
 #: Largest ratio of two weights above 0. Smaller weights are lost in sums.
 MOST_RATIO = 1e12
-
-
-class ColumnOrder(NamedTuple):
-    """An order of the columns of X, and of those of the tabular view, if there is one."""
-
-    points: Ints
-    tabular: Ints | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +49,6 @@ class Problem:
         The same rows as codes with gaps.
     by : Subgroups or None
         Subgroups that figures are wanted for.
-    given_columns : ndarray of shape (d,) or None
-        Where each column, as it was given, is now; None where all are where they were.
     supervised : SupervisedFeatures or None
         What makes the features of models in place of X, where that takes labels.
     y : ndarray of shape (n,)
@@ -68,8 +59,6 @@ class Problem:
         All rows, on disk, where these are some of them: first those that are tested, then a sample.
     n_drawn_from : int or None
         Rows of the table that these were drawn from at random; None where they are all.
-    column_order : ColumnOrder or None
-        What `take` puts columns in; None for the order that they are in.
     n_given : int or None
         Rows given, of which these are some; None for all.
     given_rows : ndarray of shape (n,) or None
@@ -86,13 +75,11 @@ class Problem:
     time: Floats | None = None
     tabular: TabularView | None = None
     by: Subgroups | None = None
-    given_columns: Ints | None = None
     supervised: SupervisedFeatures | None = None
     y: Floats = field(default_factory=lambda: np.empty(0))
     sample_weight: Floats | None = None
     stored: StoredRows | None = None
     n_drawn_from: int | None = None
-    column_order: ColumnOrder | None = None
     n_given: int | None = None
     given_rows: Ints | None = None
     findings: tuple[Finding, ...] = ()
@@ -135,29 +122,13 @@ class Problem:
         return np.bincount(self.codes, self.sample_weight, minlength=len(self.classes))
 
     def take(self, rows: Ints) -> "Problem":
-        """Keep some of the rows, with columns in order; all classes stay."""
-        order, of_tabular = self.column_order or (None, None)
+        """Keep some of the rows; all classes stay."""
         of_rows = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight", "given_rows")
         taken: dict[str, Any] = {name: value for name in of_rows if (value := getattr(self, name)) is not None}
         for name, value in taken.items():
-            if name == "tabular" and order is not None and of_tabular is not None:
-                taken[name] = value.take_in_order(rows, of_tabular, order)
-            else:
-                taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
+            taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
         y = self.y[rows] if len(self.y) else self.y
-        if order is None:
-            return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
-        names = self.feature_names
-        return replace(
-            self,
-            X=rows_in_order(self.X, rows, order),
-            y=y,
-            feature_names=None if names is None else [names[column] for column in order],
-            given_columns=np.argsort(order),
-            column_order=None,
-            stored=None,
-            **taken,
-        )
+        return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, stored=None, **taken)
 
     def places(self, rows: Ints) -> Ints:
         """Tell where some rows are among those that the caller has."""
@@ -165,10 +136,10 @@ class Problem:
 
     def without_features(self) -> "Problem":
         """Let go of the values of the columns, which take nearly all of the memory."""
-        return replace(self, X=np.empty((len(self.X), 0)), tabular=None, supervised=None, column_order=None)
+        return replace(self, X=np.empty((len(self.X), 0)), tabular=None, supervised=None)
 
     def row_hashes(self, known_of: Callable[["Problem"], Floats]) -> Keys:
-        """Hash the numbers that a function tells of each row: it is given some rows at a time, columns in order."""
+        """Hash the numbers that a function tells of each row: it is given some rows at a time."""
         problem, hashes = replace(self, by=None, supervised=None), np.empty(len(self.X), np.uint64)
         for first in range(0, len(hashes), HASHED_ROWS):
             rows = np.arange(first, min(first + HASHED_ROWS, len(hashes)))

@@ -53,8 +53,8 @@ from bayesfloor.learn.local_families import (
 )
 from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
-from bayesfloor.learn.training_rows import Train, as_given, share_a_unit
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.learn.training_rows import Train, share_a_unit
+from bayesfloor.runtime.arrays import Floats
 
 Family = Callable[[Train, Floats, int], dict[str, Floats]]
 
@@ -163,16 +163,16 @@ def family_of(name: str, estimator: Any) -> Family:
         keywords = {"sample_weight": train.weight} if is_weighted else {}
         train = train if is_weighted else train.drawn_by_weight()
         # which may change its rows, as StandardScaler(copy=False) does
-        fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
-        return {name: _predicted_by(test, fitted, train.given_columns, train.n_classes)}
+        fitted.fit(train.X.copy(), train.y.copy(), **keywords)
+        return {name: _predicted_by(test, fitted, train.n_classes)}
 
     return learn
 
 
 @of_rows
-def _predicted_by(test: Floats, fitted: Any, given_columns: Ints | None, n_classes: int) -> Floats:
+def _predicted_by(test: Floats, fitted: Any, n_classes: int) -> Floats:
     """Return what an estimator predicts."""
-    rows = as_given(test, given_columns)
+    rows = test.copy()
     if not n_classes:
         return np.asarray(fitted.predict(rows), np.float64).reshape(len(test))
     probability = np.zeros((len(test), n_classes))

@@ -83,8 +83,6 @@ class Train(NamedTuple):
         Standard deviations of the columns before they were standardised, as shares of the largest.
     weight : ndarray of shape (n,) or None
         What each row counts, 1 on average; None where all count the same.
-    given_columns : ndarray of shape (d,) or None
-        Where each column, as the caller has them, is; None where all are where they were.
     wanted : frozenset of str or None
         The learners whose predictions are asked for; None for all.
     fold : ndarray of shape (n,) or None
@@ -99,7 +97,6 @@ class Train(NamedTuple):
     table: Codes | None = None
     spread: Floats | float = 1.0
     weight: Floats | None = None
-    given_columns: Ints | None = None
     wanted: frozenset[str] | None = None
     fold: Ints | None = None
 
@@ -227,11 +224,6 @@ def _scaled_alike(test: Floats, largest: Floats, centre: Floats, scale: Floats) 
         others *= scale
         np.clip(others, -FARTHEST, FARTHEST, out=others)
     return others
-
-
-def as_given(X: Floats, given_columns: Ints | None) -> Floats:
-    """Return a copy of rows with their columns as the caller has them, for an estimator that may change it."""
-    return X.copy() if given_columns is None else np.ascontiguousarray(X[:, given_columns])
 
 
 def quantiles_of(ordered: Floats, n_bins: int) -> Floats:

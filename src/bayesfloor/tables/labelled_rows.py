@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.column_order import bits_of, column_keys, hash_of_rows
 from bayesfloor.data.prepared_table import ColumnSummary, Origin, RowInfo, Table, TabularView
 from bayesfloor.data.row_groups import Subgroups, check_subgroups
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
@@ -264,17 +263,25 @@ def row_keys(table: RawTable, codes: Ints, seed: int) -> NDArray[np.uint64]:
     Copies of a row get different ones.
     """
     columns = [_bits_of(column) for column in table.columns if not isinstance(column, OtherColumn)]
+    of_rows = np.zeros(len(codes), np.uint64)
+    for column in columns:
+        of_rows += mix64(column())
+    of_rows = mix64(of_rows)
     hashes = np.zeros(len(codes), np.uint64)
-    for column, key in zip(columns, column_keys(columns, hash_of_rows(columns)), strict=True):
-        hashes += mix64(column() ^ key)
+    for column in columns:
+        bits = column()
+        # a number for the column, from its values and the rows that they stand in
+        key = mix64(mix64(bits) ^ of_rows).sum(dtype=np.uint64)
+        hashes += mix64(bits ^ key)
     copy = copy_numbers(hashes, codes)
     return mix64(hashes + copy * GOLDEN ^ mix64(np.array([seed], np.uint64) + GOLDEN))
 
 
 def _bits_of(column: NumberColumn | DateColumn | TextColumn) -> Callable[[], NDArray[np.uint64]]:
-    """Return what gives a number for each value of a column."""
+    """Return what gives a number for each value of a column: the same for 0.0 and -0.0, and for every gap."""
     if not isinstance(column, TextColumn):
-        return partial(bits_of, column.values)
+        values = column.values
+        return lambda: np.where(np.isnan(values), np.nan, values + 0.0).view(np.uint64)
     texts = [*column.categories, "\0missing"]
     return partial(np.take, np.array([_text_hash(text) for text in texts], np.uint64), column.codes)
 

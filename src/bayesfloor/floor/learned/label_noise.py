@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS, choose_rows
 from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.learn.training_rows import as_given
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import like_input
@@ -121,12 +119,12 @@ def label_noise_check(
     levels = _check_shares(shares)
     check_int("cv", cv, MIN_FOLDS)
     seed = check_random_state_seed(random_state)
-    problem = in_column_order(check_problem(X, y, groups=groups, time=time, seed=seed))
+    problem = check_problem(X, y, groups=groups, time=time, seed=seed)
     warn_of_left_out(problem.findings)
     n_classes = len(problem.classes)
     problem = distinct_rows(problem, seed).problem
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
-    points, codes = as_given(problem.X[rows], problem.given_columns), problem.codes[rows]
+    points, codes = problem.X[rows], problem.codes[rows]
     rng = np.random.default_rng([seed, 1])
     order, drawn = rng.permutation(len(rows)), rng.integers(0, n_classes, len(rows))
     floors = []

@@ -23,7 +23,7 @@ from bayesfloor.data.points import host_array
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.held_out import HeldOut, HeldOutClasses
-from bayesfloor.learn.training_rows import Train, as_given, safe
+from bayesfloor.learn.training_rows import Train, safe
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.frames import check_same_index, column_named, column_texts, with_text_names
 from bayesfloor.runtime.text import listed, shown
@@ -365,7 +365,7 @@ def _by_clones(asked: Compared, held_out: HeldOut) -> Predicted:
     for train, places in held_out.splits:
         if prepared is not None:
             each = next(prepared)
-            rows, others = (as_given(side, each.train.given_columns) for side in (each.train.X, each.others))
+            rows, others = (side.copy() for side in (each.train.X, each.others))
         else:
             rows, others = (own.take(given[some]) for some in (train, held_out.tested[places]))
         if not is_numbers and len(of_known := np.unique(used.codes[train])) == 1:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.data.column_order import with_column_order
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
@@ -124,12 +123,11 @@ def plan_rows(
     Returns
     -------
     problem : Problem
-        The rows that may be used, whose columns have an order of their own; copies and near copies are groups where
-        that is how they are dealt with.
+        The rows that may be used; copies and near copies are groups where that is how they are dealt with.
     plan : RowPlan
     """
     check_cv(cv, problem)
-    given = with_column_order(problem)
+    given = problem
     distinct = distinct_rows(given, seed, may_group=is_int(cv))
     problem = distinct.problem
     if is_int(cv):  # again: copies and rows of weight 0 may have been all that there was of some groups
@@ -208,8 +206,7 @@ def as_planned(problem: Problem, planned: Planned) -> tuple[Problem, RowPlan]:
         As from `plan_rows`.
     """
     shared, plan = planned
-    own = with_column_order(problem)
-    own = own if len(plan.kept) == len(own.X) else own.take(plan.kept)
+    own = problem if len(plan.kept) == len(problem.X) else problem.take(plan.kept)
     return replace(own, groups=shared.groups), plan
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.counted_rows import counted_rows
@@ -71,8 +70,8 @@ class StackModel:
         Weights of the members, the largest first.
     offset : ndarray of shape (n_classes,), or of none
         What is added to the weighted sum.
-    columns, code_columns : ndarray of int64
-        The order in which steps take the columns of rows, and those of codes.
+    n_columns : int
+        Columns of the rows that it predicts.
     centre, scale : float
         The mean and the deviation of numbers; 0 and 1 for classes.
     """
@@ -80,15 +79,9 @@ class StackModel:
     steps: Steps
     weights: dict[str, float]
     offset: Floats
-    columns: Ints
-    code_columns: Ints
+    n_columns: int
     centre: float
     scale: float
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of the rows that it predicts."""
-        return len(self.columns)
 
     @property
     def is_of_classes(self) -> bool:
@@ -116,10 +109,10 @@ class StackModel:
 
         def fill(rows: slice) -> None:
             pool.check()
-            inputs = {"rows": np.asarray(X[rows], np.float64)[:, self.columns]}
+            inputs = {"rows": np.array(X[rows], np.float64, order="C")}
             if self.steps.takes_codes:
                 assert codes is not None
-                inputs["codes"] = codes[rows][:, self.code_columns]
+                inputs["codes"] = codes[rows]
             predicted = self.steps.predict(inputs)
             total = np.zeros((len(inputs["rows"]), *self.offset.shape))
             for name, weight in self.weights.items():
@@ -201,7 +194,7 @@ def check_may_return(problem: Problem) -> None:
 
 def fit_plain_model(problem: Problem, seed: int, pool: WorkerPool) -> StackModel:
     """Train one learner on all rows, where they are too few to cross-fit."""
-    used, centre, scale = standardised_target(in_column_order(problem))
+    used, centre, scale = standardised_target(problem)
     every = np.arange(len(used.X))
     plan = RowPlan(every, every, every, every, [], None, every, None, None, False, False, False, False, ())
     target = target_of(used, plan)
@@ -214,11 +207,7 @@ def fit_plain_model(problem: Problem, seed: int, pool: WorkerPool) -> StackModel
 def _model_of(laters: dict[str, Any], chosen: Weighted, used: Problem, centre: float, scale: float) -> StackModel:
     """Put what members will predict together with their weights."""
     steps = steps_of({name: laters[name] for name in chosen.weights})
-    assert used.given_columns is not None
-    columns = np.argsort(used.given_columns)
-    n_codes = 0 if used.tabular is None else used.tabular.values.shape[1]
-    codes = np.arange(n_codes) if used.tabular is None or used.tabular.order is None else used.tabular.order
-    return StackModel(steps, chosen.weights, chosen.offset, columns, codes, centre, scale)
+    return StackModel(steps, chosen.weights, chosen.offset, used.X.shape[1], centre, scale)
 
 
 # --- who is in the stack

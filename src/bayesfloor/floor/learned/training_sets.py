@@ -44,7 +44,6 @@ def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many:
             raise ValueError("features that a transformer learns with the labels cannot be made of rows to come")
         points, test = problem.supervised.features(known, others)
         return _standardised(train, points, test, is_many=is_many)
-    train = train._replace(given_columns=problem.given_columns)
     tabular = problem.tabular
     if tabular is not None:
         codes: Any = Later.codes() if others is None else tabular.values[others]

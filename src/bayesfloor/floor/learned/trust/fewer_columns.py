@@ -78,7 +78,7 @@ def _blanked(problem: Problem, gone: list[int], columns: Collection[str], names:
         values = tabular.values.copy()
         values[:, [_is_left_out(name, columns, names) for name in tabular.names]] = 0.0
         tabular = replace(tabular, values=values)
-    return replace(problem, X=X, tabular=tabular, column_order=None)
+    return replace(problem, X=X, tabular=tabular)
 
 
 def _fewer_codes(
