@@ -112,6 +112,13 @@ def test_rare_class_that_is_held_out_does_not_raise_the_penalty():
     assert LandmarkClassifier().fit(X, y).predict_proba(X[7:8])[0, -1] > 0.5
 
 
+def test_as_many_classes_as_rows():
+    X, y = np.random.default_rng(0).standard_normal((150, 4)), np.arange(150)
+    model = LandmarkClassifier().fit(X, y)
+    assert np.mean(model.predict(X) == y) > 0.2  # scores of scikit-learn 1.7 warn of so many classes
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
 @pytest.mark.parametrize("density", [0.02, 0.3])
 def test_wide_rows_dense_and_sparse(density):
     """The same model to the last bit: the share of zeros decides how rows are held, not the container."""

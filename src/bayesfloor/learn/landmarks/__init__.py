@@ -7,7 +7,6 @@ How rows become a model::
          ─► feature_choice       on a sample: the width of the Gaussians, weights of columns, rules ─► FeatureMap
          ─► row_sums             sums over blocks of rows: products of features, gradients of the loss
          ─► multinomial          coefficients along falling penalties, chosen on held-out rows; then on all rows
-            or shortlists        the same for very many classes
             or regression        of numbers: ridge regression
          ─► members              boosting, a network, nearest rows (local_rows): stacked where held-out rows say so
     rows ─► FeatureMap ─► scores ─► members ─► probabilities

@@ -1,8 +1,6 @@
 """From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +14,6 @@ from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap, Scaling, by_
 from bayesfloor.learn.landmarks.members import LANDMARKS, Members, Trained, Wanted, fit_stack_weights, stacked
 from bayesfloor.learn.landmarks.multinomial import Fit, Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
-from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes, known_rows
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hash_kernels import mix64
 from bayesfloor.runtime.threads import WorkerPool
@@ -224,22 +221,17 @@ def fit_model(
     if rows.n_kept < n:  # else all rows belong together, and judge themselves
         of_kept[held] = 0.0
     kept = RowSums(feature_map, columns, rows.codes, of_kept, pool, effort.kept_bytes)
-    judges = known_rows(held, rows.codes, np.bincount(rows.codes, of_kept, n_classes))
+    judges = _known_rows(held, rows.codes, np.bincount(rows.codes, of_kept, n_classes))
     judged = Judged(feature_map.features(columns[judges]), columns[judges], rows.codes[judges], rows.weight[judges])
     members = effort.members if rows.n_kept < n else ()
     wanted = Wanted.of(members, scaling.axes is None, columns, n_classes)
-    go_on: Callable[[RowSums], Fit]
-    if n_classes >= MANY_CLASSES:
-        fit, go_on = fit_many_classes(kept, judged, n_classes, penalty, seed)
-    else:
-        first = RowSums(feature_map, columns[few], rows.codes[few], rows.weight[few], pool)
-        known = np.isin(judged.codes, rows.codes[few])
-        fit = _choose_penalty(first, judged.among(known), penalty, strength, n_classes, effort)
-        if rows.n_kept > RACED_SHARE * few.stop:
-            wanted = wanted.raced(first, fit.coefficients, judged, seed)
-        n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
-        fit = _fit_all(kept, penalty, fit, effort, n_steps)
-        go_on = partial(_fit_all, penalty=penalty, start=fit, effort=effort, n_steps=STEPS_ON_ALL)
+    first = RowSums(feature_map, columns[few], rows.codes[few], rows.weight[few], pool)
+    known = np.isin(judged.codes, rows.codes[few])
+    fit = _choose_penalty(first, judged.among(known), penalty, strength, n_classes, effort)
+    if rows.n_kept > RACED_SHARE * few.stop:
+        wanted = wanted.raced(first, fit.coefficients, judged, seed)
+    n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
+    fit = _fit_all(kept, penalty, fit, effort, n_steps)
     found = Trained({}, None).judge(judged, kept, fit.coefficients)
     if _error_and_loss(stacked(found, {LANDMARKS: 1.0}), judged.codes, judged.weight)[1] < PERFECT:
         wanted = wanted.among(())
@@ -249,9 +241,18 @@ def fit_model(
     error, log_loss = _error_and_loss(stacked(found, weights), judged.codes, judged.weight)
     if n - rows.n_kept > REFIT_SHARE * n:
         whole = kept.weighted(rows.weight)
-        fit = go_on(whole)
+        fit = _fit_all(whole, penalty, fit, effort, STEPS_ON_ALL)
         trained = wanted.among(weights).train(whole, n, fit.coefficients, seed)
     return LandmarkModel(feature_map, fit.coefficients, trained.members(weights), fit.penalty, error, log_loss)
+
+
+def _known_rows(held: slice, codes: Ints, seen: Floats) -> Ints:
+    """Return held-out rows of classes that a fit has seen, given its rows of each class; all of them if none are.
+
+    A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
+    """
+    is_known = seen[codes[held]] > 0
+    return np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
 
 
 def _choose_penalty(

@@ -31,7 +31,6 @@ from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
 from bayesfloor.learn.landmarks.feature_map import F32
 from bayesfloor.learn.landmarks.local_rows import LocalRows, store_rows
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
-from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES
 from bayesfloor.learn.later import INPUTS, Later, Steps, steps_of
 from bayesfloor.learn.network import WIDE, is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train
@@ -49,8 +48,8 @@ LEARNERS: dict[str, tuple[str, Family]] = {
 }
 #: Rows that learners of columns are given at the most, and rows that members predict at a time when they are judged.
 MOST_ROWS, JUDGED_ROWS = 50_000, 256
-#: Maximum number of residuals (rows times classes) that are kept.
-MOST_RESIDUALS = 5e7
+#: Maximum number of residuals (rows times classes) that are kept, and number of classes from which none are.
+MOST_RESIDUALS, MANY_CLASSES = 5e7, 150
 #: Maximum number of classes that trees are boosted for: there is one for each of them in every round.
 MOST_BOOSTED = 60
 #: Minimum weight of a member, and of a learner that few rows train in their stack, for more rows to train it.

@@ -157,11 +157,6 @@ class RowSums:
         """Return the sum of the square of each feature."""
         return self.add_up(partial(over_blocks, _squares_of_block))[0].astype(np.float64)
 
-    def class_sums(self, n_classes: int) -> F32:
-        """Return the sum of the features over the rows of each class, (n_classes, n_features)."""
-        sums: F32 = self.add_up(_class_sums_of_lane, n_classes)[0]
-        return sums
-
     def some_blocks(self, most_rows: int | None) -> list[int]:
         """Return evenly spread blocks, by number, of about `most_rows` rows; all blocks for None."""
         n_all = len(self.blocks)
@@ -202,10 +197,6 @@ class RowSums:
         other = replace(self, weight=weight)
         other._kept.update(self._kept)
         return other
-
-    def reordered(self, order: Ints) -> Self:
-        """Return the same rows in another order."""
-        return replace(self, columns=self.columns[order], codes=self.codes[order], weight=self.weight[order])
 
 
 def total_of(parts: list[Sums]) -> Sums:
@@ -249,15 +240,3 @@ def _products_of_block(rows: RowSums, block: slice, coefficients: F32 | None) ->
 def _squares_of_block(rows: RowSums, block: slice) -> Sums:
     F = rows.features(block)
     return [rows.weight[block] @ (F * F)]
-
-
-def _class_sums_of_lane(rows: RowSums, numbers: list[int], n_classes: int) -> Sums:
-    sums = np.zeros((n_classes, rows.feature_map.n_features), np.float32)
-    for number in numbers:
-        rows.pool.check()
-        block = rows.block(number)
-        F, codes = rows.features(block), rows.codes[block]
-        order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        sums[codes[order][starts]] += np.add.reduceat(F[order] * rows.weight[block][order, np.newaxis], starts, axis=0)
-    return [sums]
