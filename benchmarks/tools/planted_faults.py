@@ -63,8 +63,8 @@ FAULTS = [
           "data"),
     Fault("data/row_groups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
           "data/test_subgroups.py"),
-    Fault("data/column_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
-          "data/test_column_order.py"),
+    Fault("data/sampling.py", "np.asarray(mix64(keys ^ mix64(np.array([seed], np.uint64))))", "np.asarray(mix64(keys))",
+          "data/test_row_keys.py"),
     # --- tables: files and frames
     Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
     Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),

@@ -175,11 +175,11 @@ def test_bad_parameters_are_refused(data, wrong):
         LandmarkRegressor(**wrong).fit(*data)
 
 
-def test_neither_the_scale_of_weights_nor_the_order_of_columns_matters():
+def test_the_scale_of_weights_does_not_matter():
     X, y = make_friedman1(200, noise=1.0, random_state=0)
-    weight, order = np.random.default_rng(0).uniform(0.5, 2.0, 200), np.random.default_rng(1).permutation(X.shape[1])
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 200)
     expected = LandmarkRegressor().fit(X, y, sample_weight=weight).predict(X)
-    found = LandmarkRegressor().fit(X[:, order], y, sample_weight=2.0**60 * weight).predict(X[:, order])
+    found = LandmarkRegressor().fit(X, y, sample_weight=2.0**60 * weight).predict(X)
     assert_array_equal(found, expected)
     for heavy in (1e300, 5e-324):
         assert_allclose(

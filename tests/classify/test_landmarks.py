@@ -138,17 +138,6 @@ def test_wide_rows_dense_and_sparse(density):
         np.testing.assert_allclose(fitted.predict_proba(container), dense.predict_proba(X), atol=1e-5)
 
 
-def test_columns_in_another_order():
-    """Nothing that is drawn or chosen depends on where a column stands, and no sum does."""
-    rng = np.random.default_rng(0)
-    numbers, y = blobs(300, 3)
-    X = np.hstack([numbers, np.eye(4)[rng.integers(0, 4, 300)], np.zeros((300, 1))])
-    order = rng.permutation(X.shape[1])
-    for effort in ("default", "high"):
-        straight, turned = LandmarkClassifier(effort).fit(X, y), LandmarkClassifier(effort).fit(X[:, order], y)
-        np.testing.assert_array_equal(turned.predict_proba(X[:, order]), straight.predict_proba(X))
-
-
 @pytest.mark.parametrize("scale", [2.0**-900, 2.0**-40, 2.0**20, 2.0**900])
 def test_scale_of_weights_does_not_matter(scale):
     X, y = blobs(240, 3)

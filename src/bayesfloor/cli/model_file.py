@@ -357,9 +357,6 @@ def _sorted_classes(labels: Any) -> NDArray[Any]:
 
 def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
     _check_names(parts, {each.name for each in fields(FeatureMap)})
-    order = _places(parts, "order", (n_features,), n_features)
-    if len(np.unique(order)) < n_features:
-        raise ValueError("the array 'order' holds a column twice")
     axes = None
     if parts["axes"] is not None:
         axes = _array(parts, "axes", np.float32, (n_features, None), -LARGEST_AXIS, LARGEST_AXIS)
@@ -369,7 +366,6 @@ def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
     n_cuts = len(cut_columns)
     rule_first = _places(parts, "rule_first", (None,), n_cuts)
     return FeatureMap(
-        order=order,
         centre=_array(parts, "centre", np.float64, (n_features,), -LARGEST_CENTRE, LARGEST_CENTRE),
         scale=_array(parts, "scale", np.float64, (n_features,), 0, LARGEST_SCALE),
         axes=axes,

@@ -8,7 +8,6 @@
     groups, time                    ── row_groups.check_groups ── (n,) int64 from 0; (n,) float64
     cv                              ── folds.check_folds ──────── fold of each row
     points of each class            ── class_means.nearness_of_means: (K, K), how near their means are
-    columns in any order            ── column_order ───────────── in an order that follows from their values
     max_rows                        ── sampling.stratified_rows ─ some of the rows, the same share of each class
     Table in place of X and y       ── prepared_table.points_and_labels
     all of these together           ── problem.Problem, made by tables.arguments.check_problem

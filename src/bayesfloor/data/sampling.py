@@ -1,10 +1,12 @@
 """Stratified samples of rows, by a random number for each row."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.hash_kernels import GOLDEN, hash_rows, mix64, sums_of_hashes
+from bayesfloor.runtime.hash_kernels import GOLDEN, add_hashes, hash_rows, mix64, sums_of_hashes
 
 Keys = NDArray[np.uint64]
 
@@ -120,6 +122,18 @@ def keys_of_values(X: Floats, codes: Ints, seed: int, groups: Ints | None = None
     hashes = np.empty(len(X), np.uint64)
     hash_rows(X.view(np.uint64), 0, len(X), hashes)
     return keys_of_hashes(hashes, codes, seed, groups)
+
+
+def keys_of_points(X: Any, seed: int) -> Keys:
+    """Return a random number for each row of a dense or CSR matrix, the same for equal rows; no stored zeros."""
+    words = mix64(np.arange(1, X.shape[1] + 1, dtype=np.uint64) * GOLDEN)
+    if hasattr(X, "indptr"):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        keys = sums_of_hashes(mix64(X.data.view(np.uint64) ^ words[X.indices]), rows, X.shape[0])
+    else:
+        keys = np.zeros(len(X), np.uint64)
+        add_hashes(X.view(np.uint64), words, keys)
+    return np.asarray(mix64(keys ^ mix64(np.array([seed], np.uint64))))
 
 
 def keys_of_hashes(hashes: Keys, codes: Ints, seed: int, groups: Ints | None = None) -> Keys:

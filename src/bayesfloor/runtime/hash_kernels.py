@@ -57,30 +57,27 @@ def hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
         out[i] = compiled_mix64(h)
 
 
-def _add_hashes(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> None:
+def _add_hashes(bits: Any, column_words: Any, of_rows: Any) -> None:
     for first in range(0, len(bits), BLOCK_ROWS):
         rows = slice(first, first + BLOCK_ROWS)
-        hashes = mix64(bits[rows] ^ row_words[rows, np.newaxis] ^ column_words)
+        hashes = mix64(bits[rows] ^ column_words)
         hashes[(bits[rows] == 0) | (bits[rows] == MINUS_ZERO)] = 0
         of_rows[rows] += hashes.sum(axis=1, dtype=np.uint64)
-        of_columns += hashes.sum(axis=0, dtype=np.uint64)
 
 
-def _seconds_to_add(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> float:
+def _seconds_to_add(bits: Any, column_words: Any, of_rows: Any) -> float:
     return PLAIN_NUMBER_S * bits.size
 
 
 @kernel(plain=_add_hashes, plain_seconds=_seconds_to_add)
-def add_hashes(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> None:
-    """Add the hash of each value other than zero, given as the bits of a float64, to those of its row and column."""
+def add_hashes(bits: Any, column_words: Any, of_rows: Any) -> None:
+    """Add the hash of each value other than zero, given as the bits of a float64, to that of its row."""
     zero = np.uint64(0)
     for i in range(bits.shape[0]):
         for j in range(bits.shape[1]):
             b = bits[i, j]
             if b != zero and b != MINUS_ZERO:
-                h = compiled_mix64(b ^ row_words[i] ^ column_words[j])
-                of_rows[i] += h
-                of_columns[j] += h
+                of_rows[i] += compiled_mix64(b ^ column_words[j])
 
 
 def sums_of_hashes(hashes: Any, parts: Any, n_parts: int) -> Any:

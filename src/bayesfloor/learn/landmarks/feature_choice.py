@@ -289,7 +289,7 @@ def choose_features(
     residuals = fitted.residuals if sample.root_weight is None else fitted.residuals * sample.root_weight
     rules = choose_rules(sample, residuals, scaling.is_binary, plan.n_rules)
     made = FeatureMap(
-        scaling.order, scaling.centre, scaling.scale, scaling.axes, weights, landmarks * weights, gamma,
+        scaling.centre, scaling.scale, scaling.axes, weights, landmarks * weights, gamma,
         *rules,
     )  # fmt: skip
     return made, fitted.penalty

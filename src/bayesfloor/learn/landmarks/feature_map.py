@@ -41,8 +41,6 @@ class FeatureMap:
 
     Attributes
     ----------
-    order : ndarray of shape (n_columns,)
-        The columns of X in the order in which all that follows has them: an order by their values.
     centre, scale : ndarray of shape (n_columns,)
         Subtracted from the columns, and multiplied with them then.
     axes : ndarray of shape (n_columns, n_axes), float32, or None
@@ -60,7 +58,6 @@ class FeatureMap:
         The cuts of each rule; the same twice for a rule of one.
     """
 
-    order: Ints
     centre: Floats
     scale: Floats
     axes: F32 | None
@@ -89,9 +86,9 @@ class FeatureMap:
 
     def scaled(self, X: Any) -> F32:
         """Return rows, dense or sparse, as the float32 columns from which features are computed."""
-        X = X[:, self.order]
         if issparse(X):
-            X.sum_duplicates()
+            X = X.copy()
+            X.sum_duplicates()  # and sorts: sums over a row are in the order of its columns
         return scaled(X, self.centre, self.scale, self.axes)
 
     def features(self, columns: F32) -> F32:
@@ -162,7 +159,6 @@ def gaussian(rows: F32, landmarks: F32, gamma: float) -> F32:
 class Scaling(NamedTuple):
     """What scales columns, see `FeatureMap`, and which of the scaled ones have two values."""
 
-    order: Ints
     centre: Floats
     scale: Floats
     axes: F32 | None
@@ -185,15 +181,13 @@ def by_share_of_zeros(X: Any) -> Any:
     return stored.toarray() if stored.nnz > SPARSE_SHARE * size and 8 * size <= SPARSE_LIMIT else stored
 
 
-def scaling_of(X: Any, order: Ints, weight: F32, seed: int) -> Scaling:
+def scaling_of(X: Any, weight: F32, seed: int) -> Scaling:
     """Return what scales columns: to mean 0 and deviation 1, or to -1 and 1 where they have two values.
 
     Parameters
     ----------
     X : ndarray or CSR array of shape (n, n_columns)
         Rows; the first of them are a random sample.
-    order : ndarray of shape (n_columns,)
-        Where these columns stand in the caller's rows.
     weight : ndarray of shape (n,)
         Weights.
     seed : int
@@ -205,13 +199,13 @@ def scaling_of(X: Any, order: Ints, weight: F32, seed: int) -> Scaling:
     """
     share = weight.astype(np.float64)
     if X.shape[1] > MANY_COLUMNS:
-        return _with_axes(X[:AXIS_ROWS], order, share[:AXIS_ROWS], seed)
+        return _with_axes(X[:AXIS_ROWS], share[:AXIS_ROWS], seed)
     low, high = X.min(axis=0), X.max(axis=0)
     is_binary = (high > low) & ((low == X) | (high == X)).all(axis=0)
     centre, deviation = _moments(X, share, low, high)
     centre = np.where(is_binary, low / 2 + high / 2, centre)
     scale = _inverse(np.where(is_binary, high / 2 - low / 2, deviation), low, high)
-    return Scaling(order, centre, scale, None, is_binary & (scale > 0))
+    return Scaling(centre, scale, None, is_binary & (scale > 0))
 
 
 def _moments(X: Floats, weight: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -231,7 +225,7 @@ def _inverse(width: Floats, low: Floats, high: Floats) -> Floats:
     return np.where(is_none, 0.0, 1.0 / np.where(is_none, 1.0, width))
 
 
-def _with_axes(X: Any, order: Ints, weight: Floats, seed: int) -> Scaling:
+def _with_axes(X: Any, weight: Floats, seed: int) -> Scaling:
     """Return the scaling of many columns: the principal axes of a sample, on one scale in all."""
     from sklearn.utils.extmath import randomized_svd
 
@@ -243,7 +237,7 @@ def _with_axes(X: Any, order: Ints, weight: Floats, seed: int) -> Scaling:
     n_axes = min(N_AXES, *columns.shape)
     values, axes = randomized_svd(columns, n_axes, random_state=seed % 2**32)[1:]
     size = np.sqrt(float((values**2).sum()) / (len(columns) * n_axes))
-    return Scaling(order, centre, scale, (axes.T / max(size, 1e-12)).astype(np.float32), np.zeros(n_axes, bool))
+    return Scaling(centre, scale, (axes.T / max(size, 1e-12)).astype(np.float32), np.zeros(n_axes, bool))
 
 
 def scale_rows(X: Any, scaling: Scaling) -> F32:

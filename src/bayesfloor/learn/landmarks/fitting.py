@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from bayesfloor.data.column_order import order_of_values
+from bayesfloor.data.sampling import keys_of_points
 from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
@@ -43,14 +43,12 @@ LIGHTEST_ROW, HEAVIEST_ROW = 1e-12, 1e12
 
 
 class Rows(NamedTuple):
-    """Training rows and columns in orders that depend on their values alone; the rows held out come last.
+    """Training rows in an order that depends on their values alone; those held out come last.
 
     Attributes
     ----------
     X : ndarray or CSR array of shape (n, n_columns)
         Rows.
-    columns : ndarray of shape (n_columns,)
-        Where the columns of X stand in the caller's rows.
     codes : ndarray of shape (n,)
         Classes.
     weight : ndarray of shape (n,), float32
@@ -62,7 +60,6 @@ class Rows(NamedTuple):
     """
 
     X: Any
-    columns: Ints
     codes: Ints
     weight: F32
     n_kept: int
@@ -105,8 +102,6 @@ class LandmarkModel:
 def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | None, effort: Effort) -> Rows:
     """Put rows in a random order that depends on their values and not on where they stand, held-out rows last.
 
-    Columns are put in an order by their values, too, so that where they stand has no part in any choice.
-
     Parameters
     ----------
     X : ndarray or CSR array of shape (n, n_columns)
@@ -128,7 +123,7 @@ def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | No
     """
     n = len(codes)
     X = by_share_of_zeros(X)
-    columns, keys = order_of_values(X, seed)
+    keys = keys_of_points(X, seed)
     n_held = effort.n_held if n >= effort.n_tune + effort.n_held else n // 4
     if groups is None:
         order = np.lexsort((weight, codes, keys))
@@ -149,16 +144,7 @@ def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | No
     with np.errstate(over="ignore", under="ignore"):
         relative = np.clip(weight / mean_weight, LIGHTEST_ROW, HEAVIEST_ROW).astype(np.float32)
     groups = None if groups is None else groups[order]
-    return Rows(_part_of(X, order, columns), columns, codes[order], relative, max(n_kept, 1), groups)
-
-
-def _part_of(X: Any, rows: Ints, columns: Ints) -> Any:
-    """Return some rows with the columns in another order."""
-    if not issparse(X):
-        return X[np.ix_(rows, columns)]
-    part = X[rows][:, columns]
-    part.sort_indices()  # sums over a row are in the order of its columns
-    return part
+    return Rows(X[order], codes[order], relative, max(n_kept, 1), groups)
 
 
 def plan_features(
@@ -166,7 +152,7 @@ def plan_features(
 ) -> tuple[Scaling, F32, FeaturePlan]:
     """Return what scales columns, the scaled columns, and how many landmarks and rules there are to be."""
     n = len(rows.codes)
-    scaling = scaling_of(rows.X, rows.columns, rows.weight, seed)
+    scaling = scaling_of(rows.X, rows.weight, seed)
     columns = scale_rows(rows.X, scaling)
     default_landmarks, default_rules = effort.n_features(
         n, n_classes, columns.shape[1], float(scaling.is_binary.mean())
