@@ -135,9 +135,9 @@ def stack(is_classes: bool, seed: int) -> Any:
     return (bayesfloor.StackedClassifier if is_classes else bayesfloor.StackedRegressor)(n_jobs=1)
 
 
-def landmarks(effort: str, is_classes: bool, seed: int) -> Any:
+def landmarks(is_classes: bool, seed: int) -> Any:
     kind = bayesfloor.LandmarkClassifier if is_classes else bayesfloor.LandmarkRegressor
-    return make_pipeline(bayesfloor.TablePreparer(), kind(effort, n_jobs=1))
+    return make_pipeline(bayesfloor.TablePreparer(), kind(n_jobs=1))
 
 
 def boosting(is_classes: bool, seed: int) -> Any:
@@ -190,8 +190,7 @@ def skrub_pipeline(is_classes: bool, seed: int) -> Any:
 
 MODELS: dict[str, Callable[[bool, int], Any]] = {
     "stack": stack,
-    "landmarks": partial(landmarks, "default"),
-    "landmarks, high": partial(landmarks, "high"),
+    "landmarks": landmarks,
     "boosting": boosting,
     "boosting, tuned": tuned_boosting,
     "LightGBM": light,
@@ -329,12 +328,11 @@ def less_boosting(records: list[dict[str, Any]], task: str) -> str:
     fewer = [each for each in records if each["set"] != "planes"]
     chosen = {"all sets": records} | ({"without planes": fewer} if len(fewer) < len(records) else {})
     rows = []
-    for model in ("landmarks", "landmarks, high"):
-        for words, own in chosen.items():
-            pairs = {name: means_of(own, name, [model, "boosting"])[1] for name in (*FIGURES[task], "seconds")}
-            cells = [mean_and_error(first - second) for first, second in (pairs[name].T for name in FIGURES[task])]
-            first, second = pairs["seconds"].T
-            rows.append([model, words, *cells, f"{np.median(first / second):.2f}"])
+    for words, own in chosen.items():
+        pairs = {name: means_of(own, name, ["landmarks", "boosting"])[1] for name in (*FIGURES[task], "seconds")}
+        cells = [mean_and_error(first - second) for first, second in (pairs[name].T for name in FIGURES[task])]
+        first, second = pairs["seconds"].T
+        rows.append(["landmarks", words, *cells, f"{np.median(first / second):.2f}"])
     return as_table(["less boosting", "over", *FIGURES[task], "CPU, median of ratios"], rows)
 
 

@@ -14,7 +14,7 @@
 benchmarks/results/landmarks.jsonl as soon as it is measured; one that is there is not measured again. `--version`
 names the state of LandmarkClassifier, so that records of an older one are never mixed in; for all others it is the
 version of their package. `table` and `verdict` take the version that was recorded last. `verdict` reads the records of
-benchmarks/study as well, made by ``python -m benchmarks.study run --profile paper --methods Landmarks Landmarks-high``.
+benchmarks/study as well, made by ``python -m benchmarks.study run --profile paper --methods Landmarks``.
 
 One thread. Sets are split 80/20, stratified, and scaled by the training part's mean and deviation, for all models
 alike. Seconds are CPU seconds of the fit, tuning included; a fit below half a second, or one that compiled a kernel,
@@ -63,7 +63,7 @@ from benchmarks.tools.records import append_record, read_records
 RECORDS = RESULTS / "landmarks.jsonl"
 STUDY = RESULTS / "study"
 
-EFFORTS = {"Landmarks-fast": "fast", "Landmarks": "default", "Landmarks-high": "high"}
+EFFORTS = {"Landmarks-fast": "fast", "Landmarks": "default"}
 LINEAR = ("LinearSVCCV", "SmartSVC")
 PEERS = ("RBF-SVM", "HistGradientBoosting", "LightGBM", "ExtraTrees", "xRFM")
 MODELS = (*EFFORTS, *LINEAR, *PEERS)

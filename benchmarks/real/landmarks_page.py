@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from benchmarks.problems.landmark_sets import DESIGN_SETS, FURTHER_SETS
-from benchmarks.real.landmarks import EFFORTS, GROWTH, MODELS, PARTS, PEERS, STUDY, SVM_GRID
+from benchmarks.real.landmarks import EFFORTS, GROWTH, LINEAR, MODELS, PARTS, PEERS, STUDY, SVM_GRID
 from benchmarks.study.plan import PAPER_METHODS, PAPER_SETS
 from benchmarks.study.ranks import Ranking, nemenyi_difference
 from benchmarks.study.records import read_records as read_study
@@ -378,11 +378,10 @@ def draw_growth(cells: Cells) -> Any:
     colours = {
         "Landmarks-fast": "#56b4e9",
         "Landmarks": "#000000",
-        "Landmarks-high": "#d55e00",
         "LinearSVCCV": "#7f7f7f",
     }
     for ax, letter in zip(panels, "ndK", strict=True):
-        for (model, colour), marker in zip(colours.items(), "osD^", strict=True):
+        for (model, colour), marker in zip(colours.items(), "os^", strict=True):
             sizes = [name for name in GROWTH if name.startswith(letter) and 0 in cells.get((name, model), {})]
             if not sizes:
                 continue
@@ -404,8 +403,7 @@ def verdict(records: Sequence[dict[str, Any]], version: str | None, times: Path 
     """Return what is to be shown, in lines."""
     kept, version = latest(records, version)
     lines = [f"LandmarkClassifier as of {version}."]
-    for method in ("Landmarks", "Landmarks-high"):
-        lines += lines_of_study(method, times)
+    lines += study_lines(times)
     for part in ("peers", "further"):
         cells = cells_of_part(kept, part)
         for ours in EFFORTS:
@@ -453,7 +451,7 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         prediction_speeds(kept),
     ]
     parts += ["## Beside the six linear SVMs of the paper", "\n".join(f"- {line}" for line in study_lines(times))]
-    parts += [study_table(method, times) for method in ("Landmarks", "Landmarks-high")]
+    parts += [study_table("Landmarks", times)]
     grid = {name: ", ".join(f"{value:g}" for value in values) for name, values in SVM_GRID.items()}
     svm = f"C = {grid['C']} and gamma = {grid['times']} divided by the number of columns"
     parts += [
@@ -467,7 +465,7 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         f"{len(FURTHER_SETS)} sets, listed before anything was run on them; three splits. Settings of the landmark "
         f"model were chosen on made-up problems and on {', '.join(DESIGN_SETS)}; which learners are stacked with it, "
         "and how long they may take, on these sets and the paper's.",
-        *beside_tables(further, MODELS[3:]),
+        *beside_tables(further, (*LINEAR, *PEERS)),
     ]
     for key in ("ari", "log_loss"):
         ranking = rank(kept, "further", key)
@@ -493,8 +491,8 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
 
 
 def study_lines(times: Path | None) -> list[str]:
-    """Say how both efforts stand beside the six."""
-    return [line for method in ("Landmarks", "Landmarks-high") for line in lines_of_study(method, times)]
+    """Say how the default effort stands beside the six."""
+    return lines_of_study("Landmarks", times)
 
 
 def beside_tables(cells: Cells, peers: Sequence[str]) -> list[str]:

@@ -66,7 +66,7 @@ def run(
     methods: Annotated[
         tuple[str, ...],
         _names(
-            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, Landmarks, Landmarks-high, or "
+            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, Landmarks, or "
             "module:Class for any other classifier; those of the profile by default."
         ),
     ] = (),

@@ -24,7 +24,6 @@ _COLOURS = {
     "SmartSVM": "#d55e00",
     SEVENTH_METHOD: "#b8860b",
     "Landmarks": "#000000",
-    "Landmarks-high": "#661100",
 }
 _INSTALL = "pip install -r benchmarks/requirements/study.txt"
 _OTHERS = ("#332288", "#117733", "#aa4499", "#44aa99", "#882255")

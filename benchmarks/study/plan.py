@@ -44,7 +44,7 @@ PAPER_METHODS = ("C&S", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM")
 SEVENTH_METHOD = "SmartSVM+"
 
 #: `LandmarkClassifier`, which is no linear SVM, by its effort.
-LANDMARK_METHODS = {"Landmarks": "default", "Landmarks-high": "high"}
+LANDMARK_METHODS = {"Landmarks": "default"}
 
 
 class UnknownNameError(ValueError):

@@ -71,7 +71,7 @@ def write_models(folder: Path) -> dict[str, str]:
         ("mixed", "--target kind --effort fast"),
         ("mixed", "--target kind --effort default"),
         ("mixed", "--target kind --model smartsvm"),
-        ("numbers", "--target kind --effort high"),
+        ("numbers", "--target kind"),
         ("numbers", "--target kind --effort fast --strict --impute median --scale minmax"),
         ("letters", "--target kind --effort fast --strict --encode onehot"),
         ("letters", "--target kind --strict --encode ordinal --model smartsvm"),

@@ -98,7 +98,7 @@ def write_table(file: Path) -> None:
         n = ", ".join(map(str, sorted({record["n"] for record in records if record["task"] == task})))
         parts += [f"## {task.capitalize()}: {name}, {n} rows", as_table(head, rows)]
     about = (__doc__ or "").split("\n\n", 2)[2].strip()
-    write_page("efforts", "# Three efforts", about, notes_of("efforts"), *parts)
+    write_page("efforts", "# Two efforts", about, notes_of("efforts"), *parts)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from bayesfloor import bayes_error, learned_floor, read_table
-from bayesfloor.floor.learned.cross_fitting import cross_fit
+from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.row_plan import plan_rows
 from bayesfloor.floor.learned.splits import Split
@@ -341,8 +341,11 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     target.has_offsets = known.groups is None
     families = target.default_families(both, n, is_many=False)
 
+    def everybody(fitted: CrossFit, size: int) -> NDArray[np.bool_]:
+        return np.ones((fitted.n_folds, len(fitted.names)), bool)
+
     def learn(pool: WorkerPool) -> Array:
-        fitted = cross_fit(both, both_plan, target, families, 0, pool)
+        fitted = cross_fit(both, both_plan, target, families, 0, pool, everybody)
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         fitted = fitted.with_recent() if fresh.time is not None else fitted

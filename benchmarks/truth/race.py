@@ -14,12 +14,14 @@ row by row. Figures are recorded in benchmarks/results/race.jsonl.
 
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from scipy.special import expit
 
-from bayesfloor.floor.learned.efforts import EFFORTS
+from bayesfloor.floor.learned import learning
 from bayesfloor.floor.learned.estimate import learned_floor_of
+from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.tables.arguments import check_problem
 from benchmarks.problems.truth_families import (
     beside,
@@ -87,6 +89,14 @@ KINDS = {
 PLANTED, EASY = 3.0, 1.0
 
 
+class NoRace(LearnerRace):
+    """Train all learners on all training sets."""
+
+    def __call__(self, fitted, size):
+        """Let everybody go on."""
+        return np.ones((fitted.n_folds, len(fitted.names)), bool)
+
+
 def sample(kind: str, n: int, repeat: int) -> tuple[np.ndarray, np.ndarray]:
     _, draw, planted = KINDS[kind]
     rng = np.random.default_rng([n, repeat, len(kind)])
@@ -99,13 +109,13 @@ def sample(kind: str, n: int, repeat: int) -> tuple[np.ndarray, np.ndarray]:
 def measure(kind: str, n: int, repeat: int) -> dict:
     """Reach what can be reached with the race and without it, from the same folds."""
     problem = check_problem(*sample(kind, n, repeat))
-    EFFORTS["without"] = EFFORTS["default"]._replace(behind=float("inf"), forgiven=float("inf"))
     record: dict = {"kind": kind, "half": KINDS[kind][0], "n": n, "repeat": repeat}
     losses = {}
-    for name, effort in (("with", "default"), ("without", "without")):
-        _, seconds, (floor, held_out) = timed(
-            lambda effort=effort: learned_floor_of(problem, metric=["error", "log_loss"], effort=effort, n_jobs=1)
-        )
+    for name, race in (("with", LearnerRace), ("without", NoRace)):
+        with patch.object(learning, "LearnerRace", race):
+            _, seconds, (floor, held_out) = timed(
+                lambda: learned_floor_of(problem, metric=["error", "log_loss"], n_jobs=1)
+            )
         q, codes = held_out.reached_by["log_loss"], held_out.counted.codes
         losses[name] = -np.log(np.clip(q[:, np.arange(len(codes)), codes], 1e-12, None)).mean(axis=0)
         record[name] = {

@@ -74,6 +74,5 @@ plt.show()
 # %%
 # What to do next
 # ---------------
-# ``effort="high"`` takes longer and errs less, and probabilities come with it. How it works, and
-# where it is not the one to take: :doc:`/classify`.
+# Probabilities come with it. How it works, and where it is not the one to take: :doc:`/classify`.
 # On the command line, ``bayesfloor fit table.csv`` trains it.

@@ -78,9 +78,9 @@ def test_learners_are_raced_on_few_rows(monkeypatch):
         trained.append((name, len(train.y)))
         return learn(train, test, seed)
 
-    (_, boost), raced = members.LEARNERS["boosting"], dict(members.LEARNERS)
-    raced["boosting"] = "boosting", partial(noted, "boosting", boost)
-    raced["network"] = "network", partial(noted, "network", partial(_of_other_rows, boost))
+    boost, raced = members.LEARNERS["boosting"], dict(members.LEARNERS)
+    raced["boosting"] = partial(noted, "boosting", boost)
+    raced["network"] = partial(noted, "network", partial(_of_other_rows, boost))
     monkeypatch.setattr(members, "is_mostly_binary", lambda X: True)
     monkeypatch.setattr(members, "LEARNERS", raced)
     LandmarkClassifier(n_jobs=1).fit(*steps_of_columns(9000))
@@ -94,16 +94,15 @@ def _of_other_rows(boost, train, test, seed):
     return {"network": boost(train._replace(y=train.y[::-1].copy()), test, seed)["boosting"]}
 
 
-@pytest.mark.parametrize("effort", ["default", "high"])
-def test_weights_of_rows_count_in_members(effort):
+def test_weights_of_rows_count_in_members():
     """Rows of hardly any weight, whose labels are the opposite, are nearly as good as absent."""
     X, y = steps_of_columns(1500)
     X_more, y_more = steps_of_columns(1500, seed=2)
     rows, labels = np.vstack([X, X_more]), np.r_[y, 1 - y_more]
     X_test, y_test = steps_of_columns(2000, seed=1)
-    weighted = LandmarkClassifier(effort, n_jobs=1).fit(rows, labels, sample_weight=np.repeat([1.0, 1e-9], 1500))
-    alike = LandmarkClassifier(effort, n_jobs=1).fit(rows, labels)
-    clean = LandmarkClassifier(effort, n_jobs=1).fit(X, y)
+    weighted = LandmarkClassifier(n_jobs=1).fit(rows, labels, sample_weight=np.repeat([1.0, 1e-9], 1500))
+    alike = LandmarkClassifier(n_jobs=1).fit(rows, labels)
+    clean = LandmarkClassifier(n_jobs=1).fit(X, y)
     assert weighted.members_ is not None
     assert alike.score(X_test, y_test) < 0.6
     assert weighted.score(X_test, y_test) > clean.score(X_test, y_test) - 0.05

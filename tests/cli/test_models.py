@@ -188,7 +188,7 @@ def test_a_linear_model_shows_its_tree(run, table):
     assert found["tree"] == ["a", ["b", "c"]]
     assert 0 <= found["cv_error"] < 0.4
     assert "└─ cut" in run("fit table.csv --model smartsvm --out again.skops").out
-    outcome = run("fit table.csv --model smartsvm --effort high --out more.skops")
+    outcome = run("fit table.csv --model smartsvm --effort fast --out more.skops")
     assert outcome.code == 2
     assert "--effort is for --model landmarks and --model stack alone" in outcome.err
 
@@ -432,20 +432,20 @@ def test_rows_that_correct_predictions(run, model, tmp_path):
 
 
 def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
-    """Squares of a fine grid, which landmarks smooth over: the nearest rows know better."""
+    """Squares of a grid, a class each, are more than eight landmarks can tell: the nearest rows know better."""
     rng = np.random.default_rng(0)
-    points = rng.uniform(0, 6, size=(900, 2))
-    labels = np.array(["u", "v"])[np.floor(points).sum(axis=1).astype(int) % 2]
+    points = rng.uniform(0, 8, size=(900, 2))
+    labels = np.array([f"c{first}{second}" for first, second in np.floor(points).astype(int)])
     write_csv(tmp_path / "grid.csv", points, labels)
-    first = read_table(tmp_path / "grid.csv")
-    classifier = LandmarkClassifier("high", n_landmarks=8).fit(first.X, first.y)
+    first = read_table(tmp_path / "grid.csv", target="kind")
+    classifier = LandmarkClassifier(n_landmarks=8).fit(first.X, first.y)
     assert classifier.members_.local is not None
     packed = pack_model(Model(classifier, first.preparation))
     (tmp_path / "grid.skops").write_bytes(packed)
     found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
     np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
     monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
-    outcome = run("fit grid.csv --out more.skops")
+    outcome = run("fit grid.csv --target kind --out more.skops")
     assert outcome.code == 3
     assert "'predict' would refuse to read" in outcome.err
     assert not (tmp_path / "more.skops").exists()

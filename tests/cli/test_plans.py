@@ -188,7 +188,7 @@ def test_the_model_of_cost(monkeypatch):
     assert seconds.alone == pytest.approx(7 + 0.0001 * 500_000)
     assert seconds.shared == pytest.approx(2 * 5 * (0.002 * 10_000 + 0.0005 * 30_000))
     assert seconds.by_the_clock(10) == pytest.approx(seconds.alone + seconds.shared / 10)
-    assert seconds_of("floor", size, "high").shared == pytest.approx(2 * seconds.shared)
+    assert seconds_of("floor", size, "fast").shared == pytest.approx(0.5 * seconds.shared)
     assert seconds_of("floor", size._replace(form="text")).alone == pytest.approx(7 + 0.0002 * 500_000)
     assert seconds_of("floor", size._replace(n_classes=None)).shared == pytest.approx(seconds.shared / 2)
     assert memory_of(size) == 1000 + 5 * (30 * 100_000 + 60 * 40_000)

@@ -14,6 +14,11 @@ def plan_of(folds):
     return RowPlan(rows, rows, rows, folds, splits_of(folds), None, rows, None, None, False, False, False, False, ())
 
 
+def everybody(fitted, size):
+    """A race in which all go on."""
+    return np.ones((fitted.n_folds, len(fitted.names)), bool)
+
+
 def target_of(codes, n_classes):
     """Classes of rows that are all predicted."""
     problem = Problem(np.zeros((len(codes), 1)), np.arange(n_classes), codes)

@@ -164,7 +164,8 @@ def test_the_stack_of_a_period_has_not_seen_later_labels():
     scheme = time_scheme(np.arange(n).astype(float), 5)
     codes = rng.integers(0, 2, n)
     log_p = [np.log(rng.dirichlet(np.ones(2), (4, 1, n))).astype(np.float32) for _ in range(3)]
-    fitted = CrossFit(list("abcd"), log_p, (1.0, 0.5, 0.25), scheme.folds, scheme.earlier).with_recent()
+    raced = 3 * [np.ones((int(scheme.folds.max()) + 1, 4), bool)]
+    fitted = CrossFit(list("abcd"), log_p, (1.0, 0.5, 0.25), scheme.folds, raced, scheme.earlier).with_recent()
     assert fitted.names[4] == "a, recent half"
     assert [len(of_size) for of_size in fitted.predicted] == [12, 8, 4]
     later = np.where(np.arange(n) >= 240, 1 - codes, codes)

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy.special import softmax
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
-from tests.floor.plans import plan_of, target_of
+from tests.floor.plans import everybody, plan_of, target_of
 
 from bayesfloor import learned_floor, regression_floor
 from bayesfloor.data.folds import stratified_folds
@@ -60,8 +60,8 @@ def fit(problem, folds, effort, families=("known",), codes=None):
     pool, target = WorkerPool(1), target_of(problem.codes if codes is None else codes, 2)
     target.light = 0.05
     fits = StackFits(target, 0, pool)
-    race = None if effort is None else LearnerRace(fits, effort, families)
-    fitted = cross_fit(problem, plan_of(folds), target, scores(calls), 0, pool, race=race)
+    race = everybody if effort is None else LearnerRace(fits, effort, families)
+    fitted = cross_fit(problem, plan_of(folds), target, scores(calls), 0, pool, race)
     return fitted, fit_stacks(fitted, fits), calls
 
 
@@ -151,8 +151,8 @@ def test_efforts(estimate):
     found = {effort: estimate(X, y, learners=learners, effort=effort, n_jobs=1) for effort in EFFORTS}
     reached = [floor.reached for floor in found.values()]
     assert np.ptp(reached) < 0.06
-    assert len(found["high"].weights) >= len(found["fast"].weights)
-    with pytest.raises(ValueError, match="'effort' parameter must be one of 'fast', 'default', 'high'"):
+    assert len(found["default"].weights) >= len(found["fast"].weights)
+    with pytest.raises(ValueError, match="'effort' parameter must be one of 'fast', 'default'"):
         estimate(X, y, effort="more")
 
 

@@ -9,7 +9,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
-from tests.floor.plans import plan_of, target_of
+from tests.floor.plans import everybody, plan_of, target_of
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.problem import Problem
@@ -59,7 +59,8 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
         return {"place": softmax(test * [1.0, 0.0, -1.0], axis=1), "even": np.ones((len(test), 3))}
 
     problem = Problem(X, np.arange(3), codes)
-    fitted = cross_fit(problem, plan_of(folds), target_of(codes, 3), {"by place": by_place}, 0, WorkerPool(1))
+    families = {"by place": by_place}
+    fitted = cross_fit(problem, plan_of(folds), target_of(codes, 3), families, 0, WorkerPool(1), everybody)
     assert fitted.names == ["place", "even"]
     assert [log_p.shape for log_p in fitted.predicted] == [(2, views, n, 3) for views in (*VIEWS, 4)]
     assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
@@ -145,7 +146,8 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
     codes = rng.integers(0, 3, n)
     folds = stratified_folds(codes, 5, np.arange(len(codes)))
     log_p = [np.log(rng.dirichlet(np.ones(3), (9, views, n))).astype(np.float32) for views in VIEWS]
-    fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds)
+    raced = 3 * [np.ones((5, 9), bool)]
+    fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds, raced)
     other = np.where(folds == 2, (codes + 1) % 3, codes)
     before, after = (stacks_of(fitted, target_of(labels, 3)) for labels in (codes, other))
     for one, two in zip(before, after, strict=True):
@@ -196,7 +198,7 @@ def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
         X = np.random.default_rng(seed).integers(0, 40, (n, 10)).astype(float)
         problem = Problem(X, np.arange(2), codes)
         families = {"shares": shares_of_values}
-        fits.append(cross_fit(problem, plan_of(folds), target_of(codes, 2), families, 0, pool))
+        fits.append(cross_fit(problem, plan_of(folds), target_of(codes, 2), families, 0, pool, everybody))
 
     def aucs():
         for fitted in fits:

@@ -25,7 +25,6 @@ def test_the_grid_of_the_paper():
         "SmartSVM": 19,
         "SmartSVM+": 19,
         "Landmarks": 1,
-        "Landmarks-high": 1,
     }
 
 
@@ -52,7 +51,6 @@ def test_which_classifier():
         "SmartSVM": SmartSVC,
         "SmartSVM+": SmartSVC,
         "Landmarks": LandmarkClassifier,
-        "Landmarks-high": LandmarkClassifier,
     }
     assert find_method("DAG", PAPER).make(0).decision == "dag"
     assert find_method("OvO", PAPER).make(0).decision == "vote"

@@ -103,13 +103,12 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
 
     Parameters
     ----------
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         "fast" is the landmark model alone. "default" stacks it with gradient boosting and, where most columns have two
-        values, a small network, if held-out rows show that they help. "high" takes more landmarks, larger members, and
-        corrects predictions by the nearest training rows, which it keeps; predictions take longer then.
+        values, a small network, if held-out rows show that they help.
     n_landmarks : int or None, default=None
         Rows that become centres of Gaussian kernels; None for about the square root of rows times classes, at most 512
-        ("default") or 1024 ("high").
+        ("default").
     n_rules : int or None, default=None
         Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
     class_weight : dict, "balanced" or None, default=None
@@ -280,7 +279,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
 
     Parameters
     ----------
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How many landmarks, and how many widths of the kernel to choose from; "fast" has no boosting.
     n_landmarks : int or None, default=None
         Rows that become centres of Gaussian kernels; None for a number that grows with rows and columns, at most 512

@@ -290,7 +290,7 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
 
     Parameters
     ----------
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How much is trained, as for `learned_floor`. With "fast", at most 4000 rows are used.
     max_models : int or None, default=None
         Members of the stack at the most. None for all whose absence costs more than a tenth of a standard error of the
@@ -448,7 +448,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How much is trained, as for `regression_floor`. With "fast", at most 4000 rows are used.
     max_models : int or None, default=None
         Members of the stack at the most. None for all whose absence costs more than a tenth of a standard error of the

@@ -36,7 +36,7 @@ def compare(
     together: bool = False,
     fast: bool = False,
     criterion: Criterion = "whole",
-    effort: Literal["fast", "default", "high"] = "default",
+    effort: Literal["fast", "default"] = "default",
     budget: Count = None,
     max_rows: Annotated[int | None, Parameter(validator=Number(gte=4))] = None,
     seed: Seed = 0,
@@ -68,7 +68,7 @@ def compare(
         A first look by spanning trees alone, without training anything; --criterion says
         which floor. Their bias differs, so train models before one is chosen.
     effort
-        How much is trained: fast, default or high.
+        How much is trained: fast or default.
     budget
         Train at most so many on all rows: those that do best on a part of them.
     max_rows

@@ -64,7 +64,7 @@ MESSAGES = Messages(ask_s=0.211, each_s=0.208)
 # fitted: end
 
 #: Seconds beside those of the default effort; benchmarks/results/efforts.md has the measurement.
-EFFORT = {"fast": 0.5, "default": 1.0, "high": 2.0}
+EFFORT = {"fast": 0.5, "default": 1.0}
 #: How often the rows are read: a text table once more, to find its encoding; for rows on disk twice more.
 PASSES = {"binary": 1, "text": 2}
 DISK_PASSES = 2
@@ -145,7 +145,7 @@ def seconds_of(method: str, size: Size, effort: str = "default") -> Seconds:
         One of `COSTS`, or "trees" for spanning trees alone.
     size : Size
         What it is about.
-    effort : {"fast", "default", "high"}
+    effort : {"fast", "default"}
         How much is trained.
 
     Returns

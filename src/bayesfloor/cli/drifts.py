@@ -33,7 +33,7 @@ def drift(
     by: str | None = None,
     drop: tuple[str, ...] = (),
     fast: bool = False,
-    effort: Literal["fast", "default", "high"] = "default",
+    effort: Literal["fast", "default"] = "default",
     max_rows: Annotated[Count, Parameter(validator=Number(gte=4))] = None,
     fail_above: Share = None,
     fail_below: Share = None,
@@ -67,7 +67,7 @@ def drift(
     fast
         The tests and what moved, without training anything.
     effort
-        How much is trained: fast, default or high.
+        How much is trained: fast or default.
     max_rows
         Use at most so many rows of both tables together, as large a share of each.
     fail_above

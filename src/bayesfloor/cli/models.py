@@ -31,7 +31,7 @@ def fit(
     *files: File,
     out: str | None = None,
     model: Literal["landmarks", "stack", "smartsvm"] = "landmarks",
-    effort: Literal["fast", "default", "high"] = "default",
+    effort: Literal["fast", "default"] = "default",
     no_checks: bool = False,
     force: Force = False,
     dry_run: DryRun = False,
@@ -59,7 +59,7 @@ def fit(
     Examples
     --------
     bayesfloor fit patients.csv --target outcome --out patients.skops
-    bayesfloor fit patients.csv --target outcome --effort high --out patients.skops
+    bayesfloor fit patients.csv --target outcome --effort fast --out patients.skops
     bayesfloor fit patients.csv --target outcome --model stack --out best.skops
     bayesfloor fit houses.csv --target price --out houses.skops
     bayesfloor fit visits/ --target outcome --dry-run

@@ -136,7 +136,7 @@ class MetricOptions:
     fast
         From spanning trees alone, without training anything.
     effort
-        How much is trained: fast, default or high.
+        How much is trained: fast or default.
     by
         Column whose values get figures of their own, such as a region; it stays a feature.
     costs
@@ -152,7 +152,7 @@ class MetricOptions:
     """
 
     fast: bool = False
-    effort: Literal["fast", "default", "high"] = "default"
+    effort: Literal["fast", "default"] = "default"
     by: str | None = None
     metric: Annotated[
         tuple[str, ...],

@@ -33,7 +33,7 @@ class Work(NamedTuple):
     ----------
     method : str
         One of `COSTS` of the model of cost, or "trees".
-    effort : {"fast", "default", "high"}
+    effort : {"fast", "default"}
         How much is trained.
     task : {"auto", "classification", "regression"}
         What the target is read as.

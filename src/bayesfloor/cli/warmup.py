@@ -212,7 +212,7 @@ def _landmarks() -> None:
     from bayesfloor.learn.landmarks.local_kernels import assign_cells
 
     X, y = _sample(1500, 5)
-    for effort in ("fast", "default", "high"):
+    for effort in ("fast", "default"):
         model = bf.LandmarkClassifier(effort, n_jobs=1).fit(X, y)
         model.predict(X[:10])
     bf.LandmarkRegressor(n_jobs=1).fit(X, X[:, 0]).predict(X[:10])

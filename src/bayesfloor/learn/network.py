@@ -1,7 +1,7 @@
 """A small network, for columns of 0 and 1."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,43 +12,20 @@ from bayesfloor.learn.network_kernels import KEPT, KEPT_OF_SQUARES, pass_over
 from bayesfloor.learn.training_rows import Singles, Train
 from bayesfloor.runtime.arrays import Floats
 
-#: Units in each of the two hidden layers where columns are many, and what many are.
-N_OF_MANY, MANY_COLUMNS = 48, 128
+#: Units in each of the two hidden layers, those where columns are many, and what many are.
+N_UNITS, N_OF_MANY, MANY_COLUMNS = 64, 48, 128
 #: Units at the least where classes are many, and what many are: 18 classes lose 2.5 points of accuracy with 64.
 N_OF_CLASSES, MANY_CLASSES = 96, 8
 #: Rows of a step, and from how many rows on there are twice as many, which takes a quarter of the time away.
 BATCH, MANY_ROWS = 64, 4000
-#: Step size of Adam at the start, which falls to 0 along a half cosine, with few rows.
-STEP_SIZE = 0.01
+#: Step size of Adam at the start, which falls to 0 along a half cosine, with few rows and with many; and weight decay.
+STEP_SIZE, STEP_SIZE_OF_MANY, PENALTY = 0.01, 0.014, 1e-3
 #: Most passes over the rows, and the fewest, where columns are many.
 MOST_EPOCHS, FEWEST_EPOCHS = 40, 10
 #: Columns times passes over the rows.
 COLUMNS_SEEN = 2000
 #: Share of the columns that must have two values.
 SHARE_OF_BINARY = 0.8
-
-
-class Size(NamedTuple):
-    """How large a network is, and how it is held back.
-
-    Attributes
-    ----------
-    n_units : int
-        Units in each of the two hidden layers; fewer where columns are many, more where classes are.
-    step_size : float
-        Step size at the start, with many rows.
-    penalty : float
-        Weight decay, with many rows; with few, that of `SMALL`.
-    """
-
-    n_units: int
-    step_size: float
-    penalty: float
-
-
-SMALL = Size(64, 0.014, 1e-3)
-#: In two to three times the time, for the finest rules that many rows show.
-WIDE = Size(128, 0.007, 1e-4)
 
 
 def is_mostly_binary(X: NDArray[Any]) -> bool:
@@ -59,14 +36,14 @@ def is_mostly_binary(X: NDArray[Any]) -> bool:
     return int(varies.sum()) > 2 and bool(is_binary[varies].mean() >= SHARE_OF_BINARY)
 
 
-def network(train: Train, test: Floats, seed: int, *, size: Size = SMALL) -> dict[str, Floats]:
+def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return a network of two hidden layers, trained by Adam (Kingma and Ba 2015) in single precision."""
     if not train.wants("network"):
         return {}
     low, high = train.X.min(axis=0), train.X.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
     rows, others = (_between_0_and_1(side, low, high, width) for side in (train.X, test))
-    parameters, sizes = _train_network(rows, train, seed, size)
+    parameters, sizes = _train_network(rows, train, seed)
     return {"network": _network_shares(others, parameters, sizes)}
 
 
@@ -81,11 +58,11 @@ def n_epochs(n_columns: int) -> int:
     return max(FEWEST_EPOCHS, min(MOST_EPOCHS, COLUMNS_SEEN // n_columns))
 
 
-def _train_network(rows: Singles, train: Train, seed: int, size: Size) -> tuple[Singles, tuple[int, ...]]:
+def _train_network(rows: Singles, train: Train, seed: int) -> tuple[Singles, tuple[int, ...]]:
     """Fit the network to rows and return its weights, in one array, and the sizes of its layers."""
     rng = np.random.default_rng(seed)
     n, d = rows.shape
-    n_units = size.n_units if train.n_classes <= MANY_CLASSES else max(size.n_units, N_OF_CLASSES)
+    n_units = N_UNITS if train.n_classes <= MANY_CLASSES else N_OF_CLASSES
     n_units = n_units if d <= MANY_COLUMNS else N_OF_MANY
     sizes = (d, n_units, n_units, train.n_classes)
     parameters, mean, square = np.zeros((3, sum((a + 1) * b for a, b in pairwise(sizes))), np.float32)
@@ -93,16 +70,16 @@ def _train_network(rows: Singles, train: Train, seed: int, size: Size) -> tuple[
     for layer in layers:  # weights that keep the variance from layer to layer (He et al. 2015)
         layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
     epochs = n_epochs(d)
-    n_batches, largest, penalty = max(n // BATCH, 1), STEP_SIZE, SMALL.penalty
+    n_batches, largest = max(n // BATCH, 1), STEP_SIZE
     if n >= MANY_ROWS:
-        n_batches, largest, penalty = n // (2 * BATCH), size.step_size, size.penalty
+        n_batches, largest = n // (2 * BATCH), STEP_SIZE_OF_MANY
     steps = np.arange(1, epochs * n_batches + 1)
     step_sizes = 0.5 * largest * (1.0 + np.cos(np.pi * steps / len(steps)))
     step_sizes *= np.sqrt(1.0 - float(KEPT_OF_SQUARES) ** steps) / (1.0 - float(KEPT) ** steps)
     for of_epoch in step_sizes.astype(np.float32).reshape(epochs, n_batches):
         train.check()
         order = rng.permutation(n)
-        given = rows[order], train.codes[order], of_epoch, np.float32(penalty)
+        given = rows[order], train.codes[order], of_epoch, np.float32(PENALTY)
         pass_over(*given, n_units, train.n_classes, parameters, mean, square)
     return parameters, sizes
 

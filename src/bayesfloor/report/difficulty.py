@@ -99,7 +99,7 @@ def difficulty_report(
     fast : bool, default=False
         Answer from spanning trees alone and train nothing. Takes a second; nothing is measured. Of the error of classes
         alone.
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How much is trained, as for `learned_floor`.
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.

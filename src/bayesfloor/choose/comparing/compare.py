@@ -117,7 +117,7 @@ def compare_features(
         What the stack is made of, as for `learned_floor`. None trains no models: floors of classes come from spanning
         trees alone, in seconds. That is for a first look at many steps of one table. How much too high such floors are
         depends on the representation (BF008), so that it may rank them the wrong way round.
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How much is trained, as for `learned_floor`.
     n_trees : int, default=3
         With ``learners=None``: how many edge-disjoint spanning trees to count in.

@@ -89,7 +89,7 @@ def drift(
         Rows to use of both tables together, as large a share of each; None for 50 000.
     learners : "default", mapping, list or None, default="default"
         As for `learned_floor`. None trains no models: the tests and what moved take a second.
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How much is trained, as for `learned_floor`.
     n_jobs : int or None, default=None
         Threads; None for every core.

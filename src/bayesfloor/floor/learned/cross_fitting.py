@@ -43,12 +43,12 @@ class CrossFit:
         Mean number of training rows, for each of the sizes.
     folds : ndarray of shape (n,)
         The fold of each row; -1 for rows that are trained on and never predicted.
+    raced : list of ndarray of shape (n_folds, n_learners)
+        For each of the sizes, the learners that were trained for the stack of each fold.
     earlier : tuple of ndarray or None
         For each fold, the folds that its stack may be fitted on; None for all others.
     seen : list of ndarray of shape (n_views, n_folds, n_folds), or None
         As from `folds_seen`; None where nobody has seen any.
-    raced : list of ndarray of shape (n_folds, n_learners), or None
-        For each of the sizes, the learners that were trained for the stack of each fold; None for all.
     families : list of str
         The families of the learners.
     """
@@ -57,9 +57,9 @@ class CrossFit:
     predicted: list[NDArray[np.float32]]
     sizes: tuple[float, ...]
     folds: Ints
+    raced: list[Bools]
     earlier: tuple[Ints, ...] | None = None
     seen: list[Bools] | None = None
-    raced: list[Bools] | None = None
     families: list[str] = field(default_factory=list)
 
     @property
@@ -75,14 +75,12 @@ class CrossFit:
 
     def trained_for(self, fold: int, size: int) -> Ints:
         """Return the learners that may take part in the stack of a fold, at one of the sizes."""
-        return np.arange(len(self.predicted[size])) if self.raced is None else np.flatnonzero(self.raced[size][fold])
+        return np.flatnonzero(self.raced[size][fold])
 
     def with_recent(self) -> "CrossFit":
         """Let the learners of more recent rows take part beside those of all of the past, and of half of it."""
         predicted = [np.concatenate(self.predicted[size : len(VIEWS)]) for size in _SIZES]
-        raced = self.raced
-        if raced is not None:
-            raced = [np.concatenate(raced[size : len(VIEWS)], axis=1) for size in _SIZES]
+        raced = [np.concatenate(self.raced[size : len(VIEWS)], axis=1) for size in _SIZES]
         names = [name + suffix for suffix in ("", *RECENT) for name in self.names]
         return replace(self, names=names, predicted=predicted, raced=raced)
 
@@ -99,8 +97,8 @@ def cross_fit(
     families: Mapping[str, Family],
     seed: int,
     pool: WorkerPool,
+    race: Race,
     cluster: Cluster | None = None,
-    race: Race | None = None,
 ) -> CrossFit:
     """Train learners on every training set, the smallest first, and collect the predictions.
 
@@ -118,10 +116,10 @@ def cross_fit(
         Seeds what learners draw at random.
     pool : WorkerPool
         Threads to work with.
+    race : Race
+        Who goes on from each size to the next.
     cluster : Cluster or None, default=None
         Whose workers train; None for the threads of the pool. The result is the same.
-    race : Race or None, default=None
-        Who goes on from each size to the next; None for all.
 
     Returns
     -------
@@ -134,7 +132,7 @@ def cross_fit(
     counted = [split for split in splits if not split.for_stack]
     sizes = tuple(float(np.mean([len(split.train) for split in counted if split.size == size])) for size in _SIZES)
     seen = folds_seen(splits, plan.folds, plan.predicted, len(problem.X))
-    fitted = CrossFit([], [], sizes, plan.folds, plan.earlier, seen)
+    fitted = CrossFit([], [], sizes, plan.folds, [], plan.earlier, seen)
     is_used = _folds_that_use(splits, fitted)
     known: list[tuple[str, str]] = []
     raced: list[Bools] = []
@@ -142,7 +140,7 @@ def cross_fit(
     for size in _from_small_to_large(len(seen)):
         numbers = [number for number, split in enumerate(splits) if split.size == size]
         wanted: list[frozenset[str] | None] = [None] * len(numbers)
-        if race is not None and raced:
+        if raced:
             raced[size][:] = race(fitted, size)
             needed = is_used[numbers].astype(np.int64) @ raced[size]
             wanted = [frozenset(np.array(fitted.names)[of_split > 0].tolist()) for of_split in needed]
@@ -156,7 +154,7 @@ def cross_fit(
                 names=[name for _, name in known],
                 predicted=[np.full((len(known), views, *shape), np.nan, np.float32) for views in n_views],
                 families=[family for family, _ in known],
-                raced=None if race is None else raced,
+                raced=raced,
             )
         for number, of_families in zip(numbers, found, strict=True):
             _collect(fitted.predicted[size], known, splits[number], of_families)

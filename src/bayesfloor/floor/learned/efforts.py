@@ -12,7 +12,7 @@ class Effort(NamedTuple):
         Rows that are predicted in all repeats together, at the least and at the most: up to half of the latter are
         dealt out to folds again.
     behind, forgiven : float
-        Who goes on in the race of the learners; see `LearnerRace`. Everybody where both are infinite.
+        Who goes on in the race of the learners; see `LearnerRace`.
     light : float
         Share of all weights below which a learner is left out of a stack.
     most_rows : float
@@ -25,15 +25,9 @@ class Effort(NamedTuple):
     light: float
     most_rows: float = float("inf")
 
-    @property
-    def is_raced(self) -> bool:
-        """Whether learners race."""
-        return self.behind < float("inf")
-
 
 #: Of 46 problems, log-loss is no higher without learners of a share below .05.
 EFFORTS = {
     "fast": Effort((0, 0), behind=0.05, forgiven=0.0, light=0.1, most_rows=4000),
     "default": Effort((1000, 4000), behind=0.1, forgiven=2.0, light=0.05),
-    "high": Effort((4000, 10_000), behind=float("inf"), forgiven=float("inf"), light=0.0),
 }

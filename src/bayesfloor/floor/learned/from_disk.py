@@ -149,8 +149,8 @@ def cross_fit_from_disk(
     units: tuple[float, float],
     seed: int,
     pool: WorkerPool,
+    race: Race,
     cluster: Cluster | None = None,
-    race: Race | None = None,
 ) -> CrossFit:
     """Train learners on the sample and on all rows, and collect the predictions.
 
@@ -168,7 +168,7 @@ def cross_fit_from_disk(
         What numbers were centred and divided by.
     seed : int
         Seeds what learners draw at random.
-    pool, cluster, race
+    pool, race, cluster
         As for `cross_fit`; learners of a sample cost nothing more with more rows, and go on.
 
     Returns
@@ -196,14 +196,14 @@ def cross_fit_from_disk(
         [np.full((len(names), views, *shape), np.nan, np.float32) for views in n_views],
         tuple(float(np.mean([own.n_rows for own in sets if own.size == size])) for size in range(len(n_views))),
         plan.folds,
-        raced=raced,
+        raced,
         families=[*(family for family, _ in known), *(PARTS for _ in LEARNERS)],
     )
     learners = _SetLearners(stored, like, seed, pool, cluster)
     is_by_parts = np.isin(names, LEARNERS)
     for places in _in_order_of_training(sets):
         size = sets[places[0]].size
-        if race is not None and size != len(VIEWS) - 1:
+        if size != len(VIEWS) - 1:
             raced[size][:] = race(fitted, size) | (~is_by_parts & (size < len(VIEWS)))
         goes_on = {name for learner, name in enumerate(names) if raced[size][:, learner].any()}
         of_sets = pool.map_in_parallel(

@@ -177,12 +177,12 @@ def learn(
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)
-        race = LearnerRace(fits, spent, judged) if spent.is_raced else None
+        race = LearnerRace(fits, spent, judged)
         if used.stored is not None:
             units = centre, scale
-            fitted = cross_fit_from_disk(used, dealt, target, families, units, own_seed, pool, cluster, race)
+            fitted = cross_fit_from_disk(used, dealt, target, families, units, own_seed, pool, race, cluster)
             return fitted, fit_stacks(fitted, fits)
-        fitted = cross_fit(used, dealt, target, families, own_seed, pool, cluster, race)
+        fitted = cross_fit(used, dealt, target, families, own_seed, pool, race, cluster)
         if used.time is not None:
             fitted, fits = fitted.with_recent(), StackFits(target, own_seed, pool)
         return fitted, fit_stacks(fitted, fits)

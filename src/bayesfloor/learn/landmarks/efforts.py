@@ -44,8 +44,7 @@ class Effort:
     kept_bytes : int
         Features in memory at the most: those of more rows are computed in each pass, which takes up to twice the time.
     members : tuple of str
-        What is stacked with the landmark model where held-out rows show that it helps: `LOCAL`, for the nearest
-        training rows, and keys of `members.LEARNERS`.
+        What is stacked with the landmark model where held-out rows show that it helps: keys of `members.LEARNERS`.
     """
 
     capacity: float = 0.85
@@ -76,15 +75,4 @@ class Effort:
 EFFORTS = {
     "fast": Effort(capacity=0.5, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=1, steps=5, members=()),
     "default": Effort(),
-    "high": Effort(
-        capacity=2.5,
-        most_landmarks=1024,
-        binary_share=1.0,
-        widths=(0.25, 0.4, 0.6, 1.0),
-        n_tune=3000,
-        n_held=2000,
-        path=(10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4),
-        path_steps=4,
-        members=(LOCAL, "steady boosting", "wide network"),
-    ),
 }

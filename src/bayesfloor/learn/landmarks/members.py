@@ -32,19 +32,17 @@ from bayesfloor.learn.landmarks.feature_map import F32
 from bayesfloor.learn.landmarks.local_rows import LocalRows, store_rows
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
 from bayesfloor.learn.later import INPUTS, Later, Steps, steps_of
-from bayesfloor.learn.network import WIDE, is_mostly_binary, network
+from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: The names of the landmark model, and of what nearest rows predict: by their classes, and by its residuals there.
 LANDMARKS, RESIDUALS = "landmarks", "residuals of nearest rows"
 NEARBY = (LOCAL, RESIDUALS)
-#: Learners of columns, by the names that efforts and weights have them under. "steady" and "wide" ones take longer.
-LEARNERS: dict[str, tuple[str, Family]] = {
-    "boosting": ("boosting", partial(boosting, pace=BRISK)),
-    "steady boosting": ("boosting", boosting),
-    "network": ("network", partial(of_drawn_rows, network)),
-    "wide network": ("network", partial(of_drawn_rows, partial(network, size=WIDE))),
+#: Learners of columns, by the names that efforts and weights have them under.
+LEARNERS: dict[str, Family] = {
+    "boosting": partial(boosting, pace=BRISK),
+    "network": partial(of_drawn_rows, network),
 }
 #: Rows that learners of columns are given at the most, and rows that members predict at a time when they are judged.
 MOST_ROWS, JUDGED_ROWS = 50_000, 256
@@ -191,7 +189,7 @@ class Wanted(NamedTuple):
         Parameters
         ----------
         names : tuple of str
-            `LOCAL`, and keys of `LEARNERS`.
+            Keys of `LEARNERS`; with any, nearest rows come with many classes.
         are_columns : bool
             Whether rows have the columns that were given, and not axes of very many.
         columns : ndarray of shape (n, d), float32
@@ -207,13 +205,13 @@ class Wanted(NamedTuple):
             "boosting": lambda: n_classes <= MOST_BOOSTED,
             "network": lambda: is_mostly_binary(columns),
         }
-        learners = tuple(name for name in names if are_columns and name in LEARNERS and suits[LEARNERS[name][0]]())
+        learners = tuple(name for name in names if are_columns and suits[name]())
         has_residuals = n_classes < MANY_CLASSES and len(columns) * n_classes <= MOST_RESIDUALS
-        return cls(learners, LOCAL in names or (n_classes > MOST_BOOSTED and len(names) > 0), has_residuals)
+        return cls(learners, n_classes > MOST_BOOSTED and len(names) > 0, has_residuals)
 
     def among(self, used: Container[str]) -> "Wanted":
         """Return those that are used."""
-        learners = tuple(name for name in self.learners if LEARNERS[name][0] in used)
+        learners = tuple(name for name in self.learners if name in used)
         return Wanted(learners, LOCAL in used or RESIDUALS in used, RESIDUALS in used)
 
     def raced(self, few: RowSums, coefficients: F32, judged: Judged, seed: int) -> "Wanted":
@@ -255,7 +253,7 @@ class Wanted(NamedTuple):
             columns, weight = sums.columns[some].astype(np.float64), sums.weight[some]
             of_rows = None if (weight == 1).all() else weight.astype(np.float64)
             train = Train(columns, sums.codes[some], n_classes, pool.check, weight=of_rows)
-            families = [LEARNERS[name][1] for name in self.learners]
+            families = [LEARNERS[name] for name in self.learners]
             for each in pool.run(lambda family: family(train, Later.rows(), seed), [(family,) for family in families]):
                 laters |= each
         local = None

@@ -103,11 +103,10 @@ def regression_floor(
     sample_weight : array-like of shape (n_samples,), str or None, default=None
         What each row counts, in training and in all figures, or the name of a column of a data frame. Rows of weight 0
         are not used.
-    effort : {"fast", "default", "high"}, default="default"
+    effort : {"fast", "default"}, default="default"
         How much is trained. By default learners race: all are trained on the smallest training sets, and only those
-        that may matter in the stack on larger ones. With "high" all are, and up to 5000 rows are dealt out again. With
-        "fast" the race is stricter, nothing is dealt out again, and at most 4000 rows are used, unless `max_rows` says
-        otherwise.
+        that may matter in the stack on larger ones. With "fast" the race is stricter, nothing is dealt out again, and
+        at most 4000 rows are used, unless `max_rows` says otherwise.
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
