@@ -62,7 +62,6 @@ def results(frame):
         "learned_floor": floor,
         "rows_for": floor.rows_for(0.9),
         "floor_gap": bf.floor_gap(None, X, y, predictions=np.roll(y, 3), **FEW_JOBS),
-        "label_noise_check": bf.label_noise_check(X, y, shares=[0.5], **FEW),
         "regression_floor": bf.regression_floor(X, target, learners=["linear"], checks=False, n_jobs=1),
         "bayes_error": bf.bayes_error(X=X, y=y),
         "pairwise_bayes_error": pairs,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bayesfloor.floor.known import GaussianPair
 from bayesfloor.floor.trees import henze_penrose as hp
+from benchmarks.problems.known_densities import GaussianPair
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*/*.py"))}

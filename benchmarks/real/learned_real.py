@@ -4,14 +4,13 @@
     .venv-learned/bin/python -m benchmarks.real.learned_real peers FOLDER [SET ...] [--sizes 2000 10000]
     .venv-learned/bin/python -m benchmarks.real.learned_real more FOLDER [SET ...]
     .venv-learned/bin/python -m benchmarks.real.learned_real floors FOLDER [SET ...] [--sizes 500 2000 10000] [--again]
-    .venv-learned/bin/python -m benchmarks.real.learned_real noise FOLDER [SET ...] [--again]
     .venv-learned/bin/python -m benchmarks.real.learned_real table FOLDER
 
 `peers` cross-validates five models on 11 sets. Each has a few settings; the one with the least error on a fifth of the
 first fold's training rows is taken for all folds. `floors` runs `learned_floor` on the same rows and folds, and on
 smaller samples of all sets. `more` trains models on all rows of a set but a fifth (at most 100 000), and tests them on
 that fifth, which no sample has rows of. A model whose error is surely below the lower end of an interval (one-sided
-binomial test, 1%) falsifies it. `noise` redraws shares of the labels (`label_noise_check`). `table` writes
+binomial test, 1%) falsifies it. `table` writes
 benchmarks/results/learned_real.md.
 
 The sets are read from $BAYESFLOOR_DATA, or from shared/data beside the repository. A sample of n rows is the first n of
@@ -65,8 +64,6 @@ EXTRA = {"wine_red_noleak", "wine_white_noleak", "mnist", "covertype"}
 IMAGES = {"mnist", "optdigits"}
 #: Sets of so many columns and classes that boosting takes minutes: one setting, a fifth of the columns, fewer trees.
 SLOW = {"mnist"}
-NOISE_SETS = ("segment", "satimage", "optdigits", "pendigits", "letter", "shuttle", "mnist")
-N_NOISE = 2000
 
 COMPARED_SIZES = (2000, 10_000)
 SIZES = (500, *COMPARED_SIZES)
@@ -317,20 +314,6 @@ def measure_floor(folder: Path, name: str, X: np.ndarray, y: np.ndarray, size: i
     )
 
 
-def measure_noise(folder: Path, name: str, X: np.ndarray, y: np.ndarray, again: bool) -> None:
-    """Redraw labels at known rates."""
-    from bayesfloor import label_noise_check
-
-    sample = sample_of(X, y, N_NOISE)
-    path = folder / "noise" / f"{name}-{sample.key}.npz"
-    if path.exists() and not again:
-        return
-    check = label_noise_check(sample.X, sample.y)
-    columns = {"share": check.share, "estimate": check.estimate, "deviation": check.deviation}
-    save(path, np.empty(0, bool), {column: values.round(4).tolist() for column, values in columns.items()})
-    print(name, check.estimate.round(4), check.deviation.round(4), flush=True)
-
-
 def save(path: Path, wrong: np.ndarray, record: dict[str, Any]) -> None:
     """Write rows that a model is wrong on, and what else is known."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -413,10 +396,6 @@ def write_table(folder: Path) -> None:
         if cells:
             parts += [f"## Beside other models: {size} rows", of_peers(cells)]
     parts += ["## Do the intervals hold?", of_intervals([m for m in measured if m.floor])]
-    keys = {m.name: m.key for m in measured if m.size == N_NOISE}
-    noise = [(name, found) for name in NOISE_SETS if (found := read(folder / "noise" / f"{name}-{keys[name]}.npz"))]
-    if noise:
-        parts += ["## Labels redrawn", of_noise(noise)]
     write_page("learned_real", *parts)
 
 
@@ -477,21 +456,10 @@ def of_intervals(cells: list[Measured]) -> str:
     return f"{text}\n\n{as_table(header, rows)}"
 
 
-def of_noise(noise: list[tuple[str, tuple[np.ndarray, dict[str, Any]]]]) -> str:
-    """One row for each set: the floor with some of the labels redrawn, and how far it is off the line."""
-    rows = [
-        [name, *(f"{100 * e:.1f} ({100 * d:+.1f})" for e, d in zip(r["estimate"], r["deviation"], strict=True))]
-        for name, (_, r) in noise
-    ]
-    shares = [f"{share:.0%}" for share in noise[0][1][1]["share"]]
-    text = f"The floor at {N_NOISE} rows, by the share of labels that were redrawn, and how far it is off the line."
-    return f"{text}\n\n{as_table(['set', *shares], rows)}"
-
-
 def main() -> None:
     """Run one command."""
     parser = parser_of(__doc__)
-    parser.add_argument("command", choices=("peers", "more", "floors", "noise", "table"))
+    parser.add_argument("command", choices=("peers", "more", "floors", "table"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--sizes", nargs="+", type=int)
@@ -500,7 +468,7 @@ def main() -> None:
     if asked.command == "table":
         write_table(asked.folder)
         return
-    sets = {"peers": COMPARED, "more": SETS, "floors": SETS, "noise": NOISE_SETS}[asked.command]
+    sets = {"peers": COMPARED, "more": SETS, "floors": SETS}[asked.command]
     sizes = asked.sizes or {"peers": COMPARED_SIZES, "floors": SIZES}.get(asked.command, (0,))
     warnings.simplefilter("ignore", ConvergenceWarning)  # the number of rounds is fixed
     warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -511,8 +479,6 @@ def main() -> None:
                 measure_peers(asked.folder, name, X, y, size)
             elif asked.command == "more":
                 measure_more(asked.folder, name, X, y)
-            elif asked.command == "noise":
-                measure_noise(asked.folder, name, X, y, asked.again)
             elif size <= len(y) or name in COMPARED:
                 measure_floor(asked.folder, name, X, y, size, asked.again)
 

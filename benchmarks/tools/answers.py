@@ -14,7 +14,7 @@ name ends in .answers, which git ignores. The package is the first on the path (
 
     --only NAME     inputs whose name has this in it; several times for several
     --quick         a part that takes two minutes
-    --except GLOB   figures that are meant to differ, such as '*.tree_bounds*'; several times for several
+    --except GLOB   figures that are meant to differ, such as '*.residual_z*'; several times for several
     --all           every difference, not the first ones of each input
 """
 

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesfloor import spanning_forests
-from bayesfloor.floor.known import GaussianPair
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.findings import excess_at_a_tenth, intrinsic_dimension
+from benchmarks.problems.known_densities import GaussianPair
 from benchmarks.tools.pages import table_head, table_row, write_page
 
 FLOORS = (0.02, 0.1, 0.25)

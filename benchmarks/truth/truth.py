@@ -46,9 +46,7 @@ ABOUT_UNIT = (
 )
 #: The error first. From three classes on, the error of two guesses is asked for as well.
 METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1", "cost")
-ESTIMATORS = (
-    *("trees on x", "trees on the learned posterior", "what was reached", "learned floor", "true Bayes classifier"),
-)
+ESTIMATORS = (*("trees on x", "what was reached", "learned floor", "true Bayes classifier"),)
 
 
 def metrics_of(n_classes: int) -> tuple[list[str], np.ndarray]:
@@ -82,9 +80,7 @@ def measure(name: str, n: int, repeat: int) -> dict:
 
     names, costs = metrics_of(len(np.unique(y)))
     _, seconds, floor = timed(lambda: learned_floor(X, y, metric=names, costs=costs, n_jobs=1))
-    low, high = floor.tree_bounds
     record["learned floor"] = cell(floor.estimate, *floor.interval, seconds)
-    record["trees on the learned posterior"] = cell((low + high) / 2, low, high, seconds)
     record["what was reached"] = cell(floor.reached, *floor.reached_interval, seconds)
     record["residual_z"] = round(floor.residual_z, 2)
     record["findings"] = [finding.code for finding in floor.findings]

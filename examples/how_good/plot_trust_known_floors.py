@@ -78,5 +78,4 @@ plt.show()
 # ---------------
 # Lead with :func:`~bayesfloor.learned_floor`, and use the trees for ranking. 96 problems, with
 # all figures and with those where it fails, are in :doc:`/learned`. Your own data have no known
-# floor, but they can be tested as well:
-# :ref:`sphx_glr_gallery_how_good_plot_trust_label_noise.py`.
+# floor, but a few lines there test them as well.

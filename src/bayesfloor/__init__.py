@@ -6,7 +6,6 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
 `floor_gap`                 a model beside what was reached and the floor, by class and pair
-`label_noise_check`         does that move as it should when labels are redrawn?
 `regression_floor`          the same for numbers: the noise variance, and the ceiling of R²
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
 `bayes_error`               the floor of a whole problem

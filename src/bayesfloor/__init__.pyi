@@ -20,7 +20,6 @@ from bayesfloor.floor import one_vs_rest_bayes_error as one_vs_rest_bayes_error
 from bayesfloor.floor import pairwise_bayes_error as pairwise_bayes_error
 from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
 from bayesfloor.floor.learned.gap import floor_gap as floor_gap
-from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
 from bayesfloor.floor.learned.regression.estimate import regression_floor as regression_floor
 from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
 from bayesfloor.floor.votes.estimate import vote_floor as vote_floor

@@ -12,7 +12,6 @@ from bayesfloor.floor import HenzePenroseDivergence as HenzePenroseDivergence
 from bayesfloor.floor import OneVsRestBayesError as OneVsRestBayesError
 from bayesfloor.floor import PairwiseBayesError as PairwiseBayesError
 from bayesfloor.floor.learned.gap_result import FloorGap as FloorGap
-from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
 from bayesfloor.floor.learned.regression.result import NoiseProfile as NoiseProfile
 from bayesfloor.floor.learned.regression.result import RegressionFloor as RegressionFloor
 from bayesfloor.floor.learned.regression.result import TargetSummary as TargetSummary

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor import bayes_error
-from bayesfloor.floor.known import GaussianPair, _density, known_mixture
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import spanning_forests
+from benchmarks.problems.known_densities import GaussianPair, _density, known_mixture
 
 from .samples import gaussian_classes
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import PredefinedSplit
 
-from bayesfloor import bayes_error, label_noise_check, learned_floor, regression_floor
+from bayesfloor import bayes_error, learned_floor, regression_floor
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned import copies
@@ -225,13 +225,6 @@ def test_a_class_does_not_vanish_with_the_copies():
     assert all(len(np.unique(distinct_rows(problem, seed).problem.codes)) == 3 for seed in range(5))
     in_time = check_problem(X2, y2, time=np.arange(160))
     assert len(np.unique(distinct_rows(in_time, 0).problem.codes)) == 3
-
-
-def test_redrawn_labels_are_those_of_different_rows():
-    X3, y3, _ = copied(*gaussians(n=200))
-    check = label_noise_check(X3, y3, shares=[0.4], **FAST)
-    assert (check.n_samples, check.n_rows) == (len(X3), 200)
-    assert check.estimate[0] > 0.1
 
 
 def jittered(X, y, size, times=3):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from bayesfloor.floor.known import GaussianPair, known_mixture
+from benchmarks.problems.known_densities import GaussianPair, known_mixture
 
 
 def random_mixture(rng, n_classes, n_features=1):

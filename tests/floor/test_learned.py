@@ -17,8 +17,7 @@ import bayesfloor
 from bayesfloor.floor.learned import copies, rows_needed, subgroups
 from bayesfloor.floor.learned import findings as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
-from bayesfloor.floor.learned.label_noise import label_noise_check
-from bayesfloor.floor.learned.stack_errors import posterior_bounds, residual_test
+from bayesfloor.floor.learned.stack_errors import residual_test
 from bayesfloor.floor.trees import near_copies
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +36,8 @@ def codes_of(floor):
 
 def same(one, two, rtol=1e-9):
     assert_allclose(
-        [one.estimate, *one.interval, one.reached, *one.reached_interval, *one.tree_bounds, one.residual_z],
-        [two.estimate, *two.interval, two.reached, *two.reached_interval, *two.tree_bounds, two.residual_z],
+        [one.estimate, *one.interval, one.reached, *one.reached_interval, one.residual_z],
+        [two.estimate, *two.interval, two.reached, *two.reached_interval, two.residual_z],
         rtol=rtol,
         atol=1e-12,
     )
@@ -51,7 +50,6 @@ def test_floor_of_two_gaussians():
     assert abs(floor.estimate - 0.1587) < 0.03
     assert floor.reached_interval[0] < floor.reached < floor.reached_interval[1]
     assert floor.reached <= floor.interval[1]
-    assert floor.tree_bounds[0] < 0.1587 < floor.tree_bounds[1]
     assert abs(floor.residual_z) < 3
     assert_allclose(floor.curve.size, [400, 200, 100])
     assert floor.n_samples == floor.n_rows == 500
@@ -266,14 +264,6 @@ def test_progress_and_interrupt():
     assert len(stopped) == 1  # at the first report, and not once more
 
 
-def test_bounds_of_a_known_posterior():
-    """Points are posteriors, so bounds hold whatever the number of features was."""
-    X, y = two_gaussians(4000)
-    p = 1.0 / (1.0 + np.exp(2.0 * (1.0 - X[:, 0])))
-    low, high = posterior_bounds(np.column_stack([1 - p, p]), y, None, 0)
-    assert 0.08 < low < 0.1587 < high < 0.26
-
-
 def test_residuals_of_the_true_posterior_are_white():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 2))
@@ -289,41 +279,6 @@ def test_residuals_of_the_true_posterior_are_white():
     assert 0.75 < np.std(z) < 1.3
     flat = np.full((400, 3), 1 / 3)
     assert residual_test(X, codes, flat[np.newaxis], folds[np.newaxis], 1, 0) > 2.33
-
-
-def test_label_noise_moves_the_floor_along_its_line():
-    X, y = two_gaussians(400)
-    check = label_noise_check(X, y, shares=[0.5, 0.2], learners=["gaussian"])
-    assert_allclose(check.share, [0, 0.2, 0.5])
-    assert_allclose(check.expected, check.estimate[0] + check.share * (0.5 - check.estimate[0]))
-    assert_allclose(check.deviation, check.estimate - check.expected)
-    assert check.mean_deviation < 0.05
-    assert check.estimate[0] == learned_floor(X, y, learners=["gaussian"]).estimate
-    assert np.all((check.interval[:, 0] <= check.estimate) & (check.estimate <= check.interval[:, 1]))
-    assert len(check.frame()) == 3
-    assert "mean deviation" in repr(check)
-    order = np.random.default_rng(1).permutation(400)
-    again = label_noise_check(X[order], y[order], shares=[0.5, 0.2], learners=["gaussian"])
-    assert_allclose(again.estimate, check.estimate, rtol=1e-12)
-
-
-def test_label_noise_shows_an_estimate_that_is_wrong():
-    """With learners that see nothing, the floor of separable rings stays where chance is, and does not move."""
-    rng = np.random.default_rng(0)
-    radius = np.repeat([1.0, 3.0], 200)
-    angle = rng.uniform(0, 2 * np.pi, 400)
-    X, y = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), np.repeat([0, 1], 200)
-    blind = label_noise_check(X, y, shares=[0.4], learners=["logistic"])
-    seeing = label_noise_check(X, y, shares=[0.4], learners=["neighbours"])
-    assert blind.estimate[0] > 0.4
-    assert seeing.estimate[0] < 0.02
-    assert abs(seeing.estimate[1] - 0.2) < 0.06
-
-
-@pytest.mark.parametrize("shares", [[], [0.0], [1.5], 0.3, [[0.1]]])
-def test_shares_that_cannot_be_used(shares):
-    with pytest.raises(ValueError, match="'shares' parameter must be numbers above 0"):
-        label_noise_check(*two_gaussians(100), shares=shares)
 
 
 def test_modules_list_their_codes():

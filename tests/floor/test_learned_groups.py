@@ -17,7 +17,6 @@ from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import clustered_error, effective_rows
 from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.estimate import learned_floor
-from bayesfloor.floor.learned.label_noise import label_noise_check
 from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_posterior
 from bayesfloor.floor.learned.ranking import _rank, auc_interval
 from bayesfloor.floor.learned.row_plan import choose_rows, plan_rows
@@ -71,7 +70,7 @@ def codes_of(floor):
 
 def same(one, two):
     values = [
-        [floor.estimate, *floor.interval, floor.reached, *floor.reached_interval, *floor.tree_bounds, floor.residual_z]
+        [floor.estimate, *floor.interval, floor.reached, *floor.reached_interval, floor.residual_z]
         for floor in (one, two)
     ]
     assert_allclose(*values, rtol=1e-9, atol=1e-12)
@@ -254,14 +253,6 @@ def test_splitters():
     learned_floor(X, y, cv=KFold(5, shuffle=True, random_state=0), learners=["gaussian"])
     sampled = learned_floor(X, y, groups=groups, cv=GroupKFold(5), max_rows=80, learners=["gaussian"])
     assert sampled.n_rows == 80
-
-
-def test_label_noise_with_groups():
-    X, y, groups, _ = random_intercepts(20, 8)
-    check = label_noise_check(X, y, shares=[0.3], groups=groups, learners=["gaussian"])
-    assert check.estimate[0] == learned_floor(X, y, groups=groups, learners=["gaussian"]).estimate
-    in_time = label_noise_check(X, y, shares=[0.3], time=groups, learners=["gaussian"])
-    assert in_time.estimate[0] == learned_floor(X, y, time=groups, learners=["gaussian"]).estimate
 
 
 def test_findings_about_groups():

@@ -247,14 +247,3 @@ def test_clusters_of_weighted_rows():
     assert effective_rows(errors, clusters, 0.95, np.ones(400)) == pytest.approx(plain)
     heavy = np.where(clusters < 5, 10.0, 1.0)
     assert effective_rows(errors, clusters, 0.95, heavy / heavy.mean()) < plain / 2
-
-
-def test_rows_in_proportion_are_as_likely_as_they_count():
-    rng = np.random.default_rng(0)
-    codes, weight = np.arange(2000) % 2, rng.gamma(4.0, size=2000)
-    rows = weighted_rows(codes, weight)
-    chosen = rows.in_proportion()
-    assert np.unique(chosen).size == len(chosen) > 200
-    assert weight[chosen].mean() == pytest.approx((weight**2).mean() / weight.mean(), rel=0.05)
-    rare = weighted_rows(codes, np.where(codes == 1, 1e-6, 1.0))
-    assert set(codes[rare.in_proportion()]) == {0, 1}

@@ -147,7 +147,6 @@ def test_rows_that_all_count_the_same():
     assert same.n_equivalent(is_wrong) == pytest.approx(plain.n_equivalent(is_wrong), rel=0.03)
     log_q = np.log(np.random.default_rng(1).dirichlet(np.ones(2), 100))
     assert_allclose(same.at_shares_of_all(log_q), plain.at_shares_of_all(log_q))
-    assert same.in_proportion().tolist() == plain.in_proportion().tolist()
 
 
 def test_probabilities_move_to_the_shares_of_all_rows():
@@ -163,13 +162,6 @@ def test_probabilities_move_to_the_shares_of_all_rows():
     rows = StratifiedRows(codes, np.array([9900, 100]), 50 * np.array([0.99, 0.01]) / 25)
     moved = np.exp(rows.at_shares_of_all(np.log(posterior(np.array([0.5, 0.5])))))
     assert_allclose(moved, posterior(np.array([0.99, 0.01])))
-
-
-def test_rows_in_proportion():
-    rows, share = strata()
-    kept = rows.codes[rows.in_proportion()]
-    assert np.bincount(kept).tolist() == [60, 6, 1]
-    assert_allclose(np.bincount(kept) / len(kept), share, atol=0.02)
 
 
 def rare_gaussians(n, share, distance, seed):

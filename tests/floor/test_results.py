@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor import bayes_error, henze_penrose_divergence, one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.floor.known import GaussianPair
+from benchmarks.problems.known_densities import GaussianPair
 
 from .samples import gaussian_classes
 

@@ -146,7 +146,6 @@ def test_the_first_metric_or_one_by_name():
             confidence=0.95,
             of_suggested=True,
         ),
-        tree_bounds=(0.0, 0.1),
         classes=np.arange(2),
         class_reached=np.zeros(2),
         pair_reached=np.zeros((2, 2)),

@@ -514,7 +514,7 @@ def test_the_command_line_computes_there(client, monkeypatch, tmp_path, capsys, 
 
 
 def assert_same_floor(actual, expected):
-    for name in ("estimate", "interval", "reached", "reached_interval", "tree_bounds", "residual_z", "weights"):
+    for name in ("estimate", "interval", "reached", "reached_interval", "residual_z", "weights"):
         assert getattr(actual, name) == getattr(expected, name), name
     assert_array_equal(actual.curve.value, expected.curve.value)
     assert_array_equal(actual.pair_reached, expected.pair_reached)

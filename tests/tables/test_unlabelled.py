@@ -144,9 +144,6 @@ def test_results_without_findings_warn():
     for function in (bf.bayes_class_weight, bf.bayes_cost_matrix):
         with pytest.warns(UserWarning, match="BF014: 5 of 400 rows"):
             function(X, SOME_LABELS)
-    with pytest.warns(UserWarning, match="BF014: 5 of 400 rows"):
-        check = bf.label_noise_check(X, SOME_LABELS, shares=[0.3], learners=["gaussian"])
-    assert (check.n_samples, check.n_rows) == (400, 395)
 
 
 def test_estimators_refuse_missing_labels():

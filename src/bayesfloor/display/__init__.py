@@ -11,7 +11,6 @@ This room knows no other but `runtime`. A result names its display, whose parame
                                 │                 columns of two tables     DriftDisplay
                                 ├─ selection      steps of a selection      SelectionPathDisplay
                                 ├─ learned        the learning curve        LearnedFloorDisplay
-                                │                 labels redrawn            LabelNoiseDisplay
                                 ├─ gap            a model beside the floor  FloorGapDisplay
                                 └─ noise          noise over predictions    NoiseProfileDisplay
 
@@ -29,7 +28,7 @@ of colour vision. Names are shown letter by letter, whatever they mean to TeX. R
 
 from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.gap import FloorGapDisplay
-from bayesfloor.display.learned import LabelNoiseDisplay, LearnedFloorDisplay
+from bayesfloor.display.learned import LearnedFloorDisplay
 from bayesfloor.display.noise import NoiseProfileDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.rows import (
@@ -47,7 +46,6 @@ __all__ = [
     "DriftDisplay",
     "FeatureComparisonDisplay",
     "FloorGapDisplay",
-    "LabelNoiseDisplay",
     "LearnedFloorDisplay",
     "NoiseProfileDisplay",
     "PairwiseHeatmapDisplay",

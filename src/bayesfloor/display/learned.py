@@ -1,4 +1,4 @@
-"""The learned floor: a learning curve and where it ends, and floors with more and more labels redrawn."""
+"""The learned floor: a learning curve and where it ends."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -11,18 +11,15 @@ from bayesfloor.display.canvas import (
     BLUE,
     DARK,
     DOTTED,
-    FAINT,
-    HOLLOW,
     ORANGE,
     legend_above,
     letters_for,
     show_percent,
     text_width,
-    with_level,
 )
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.results import columns_of
-from bayesfloor.runtime.text import counted, exact_percent, percent, written, written_range
+from bayesfloor.runtime.text import counted, exact_percent, written, written_range
 
 #: Where the picture starts, as a multiple of the smallest size: the first mark stays clear of the axis.
 BELOW = 0.75
@@ -87,9 +84,6 @@ class LearnedFloorDisplay(Display):
     legend_ : matplotlib Legend
         What the lines are, with the figures that they stand for.
 
-    See Also
-    --------
-    LabelNoiseDisplay : Does the floor move as it should when labels are redrawn?
 
     Examples
     --------
@@ -191,83 +185,3 @@ def _ticks_that_fit(ax: Any, size: float) -> tuple[int, ...]:
 
 def _rows(value: float, _: int) -> str:
     return counted(round(value))
-
-
-@dataclass(eq=False, repr=False)
-class LabelNoiseDisplay(Display):
-    """Estimates of the floor with more and more labels redrawn, beside the line that theory gives.
-
-    The line starts at the estimate without noise. Estimates that leave it are wrong somewhere; those that follow it may
-    still be.
-
-    Make one with ``label_noise_check(X, y).plot()``.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        Columns with one entry per share of labels: ``share``, ``estimate``, ``interval_low``, ``interval_high``,
-        ``expected``, ``deviation`` and ``reached``, as `LabelNoiseCheck` explains them.
-    mean_deviation : float
-        Mean size of the deviations.
-    confidence : float
-        Level of the intervals.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where the picture is.
-    figure_ : matplotlib Figure
-        The figure that it is on.
-    floor_marks_, reached_marks_ : matplotlib Line2D
-        The estimates, and what the stack reaches.
-    interval_lines_ : matplotlib LineCollection
-        Intervals of the estimates.
-    expected_line_ : matplotlib Line2D
-        Where the floor must be if the estimate without noise is right.
-    legend_ : matplotlib Legend
-        What marks and line are, with the mean deviation.
-
-    See Also
-    --------
-    LearnedFloorDisplay : How one of the estimates comes about.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from bayesfloor import label_noise_check
-    >>> X, y = load_iris(return_X_y=True)
-    >>> display = label_noise_check(X[::3], y[::3], shares=[0.3], learners=["gaussian"]).plot()
-    >>> display.frame()["share"].tolist()
-    [0.0, 0.3]
-    """
-
-    columns: Mapping[str, Floats]
-    _: KW_ONLY
-    mean_deviation: float
-    confidence: float
-
-    _size = (4.8, 3.6)
-
-    def _draw(self, ax: Any) -> None:
-        names = ("share", "estimate", "interval_low", "interval_high", "expected", "reached")
-        share, estimate, low, high, expected, reached = (self.columns[name] for name in names)
-        (self.expected_line_,) = ax.plot(share, expected, color=DARK, linewidth=1.2, zorder=1.5)
-        self.interval_lines_ = ax.vlines(share, low, high, color=BLUE, linewidth=1.8, alpha=0.5, zorder=2)
-        (self.reached_marks_,) = ax.plot(share, reached, "D", markersize=5.5, markeredgewidth=0.9, zorder=3, **HOLLOW)
-        (self.floor_marks_,) = ax.plot(share, estimate, "o", markersize=5, color=BLUE, zorder=3)
-
-        # zero is on the picture, with half a mark below it
-        ax.update_datalim([(0, 0), (0, 1e-3)])
-        ax.margins(x=0.05, y=0.04)
-        ax.set_xlabel("labels redrawn at random")
-        ax.set_ylabel("error")
-        show_percent(ax.xaxis)
-        show_percent(ax.yaxis)
-        ax.yaxis.grid(color=FAINT, linewidth=0.6)
-        ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
-        size = letters_for(ax)
-        handles = self.floor_marks_, self.reached_marks_, self.expected_line_
-        expected_floor = f"expected floor, mean deviation {percent(self.mean_deviation)}"
-        texts = with_level("floor", self.confidence), "reached", expected_floor
-        self.legend_ = legend_above(ax, handles, texts, size)

@@ -15,13 +15,12 @@ classes, the cross edges, measures how much the classes overlap::
       │
       └──── assembly ─────── records (results) with what was noticed on the way (findings)
 
-The four parts:
+The three parts:
 
 - `trees`: the floor from spanning trees, as above. `bayes_error` has the public functions, `estimator` all of them as
   one scikit-learn estimator.
 - `learned`: the floor as the limit of what models learn. It is slower, and the number to report first.
 - `votes`: the floor from several annotators' labels, or from soft labels.
-- `known`: problems whose floor is known exactly, to test both against.
 """
 
 from bayesfloor.floor.trees.bayes_error import (

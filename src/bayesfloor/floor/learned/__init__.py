@@ -27,7 +27,6 @@ Both judge curves alike: `learning_curve` has the posterior of their end, `rules
 how surely a mean is known, `counted_rows` what each row counts, and how much rows say that err alike.
 
 `suspicious` lists labels and numbers that the stack, which had not seen them, finds hard to believe.
-`label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so, and `trust` for all else that makes
 figures too good.
 """

@@ -103,10 +103,6 @@ class PlainRows:
         """Move probabilities from the shares of classes in these rows to those in all rows."""
         return log_q
 
-    def in_proportion(self) -> Ints:
-        """Choose rows in which the classes have their shares of all rows."""
-        return np.arange(len(self.codes))
-
     def part(self, own: Ints) -> "PlainRows":
         """Return some of the rows, as a population of their own."""
         codes, weights = self.codes[own], self.weights[own]
@@ -177,14 +173,6 @@ class StratifiedRows(PlainRows):
         """Move probabilities from the shares of classes in these rows to those in all rows."""
         return log_softmax(log_q + np.log(self.class_weights), axis=-1)
 
-    def in_proportion(self) -> Ints:
-        """Choose rows in which the classes have their shares of all rows, at least one of each."""
-        quota = np.maximum(self._n_of_class * self.class_weights / self.class_weights.max(), 1.0).round()
-        order = np.argsort(self.codes, kind="stable")
-        first = np.cumsum(self._n_of_class) - self._n_of_class
-        place = np.arange(len(order)) - np.repeat(first, self._n_of_class)
-        return np.sort(order[place < np.repeat(quota, self._n_of_class)])
-
     def _smoothed(self, is_wrong: Floats) -> Floats:
         """Return the errors of the classes, none of which is 0 or 1 because few rows were seen."""
         return (np.bincount(self.codes, weights=is_wrong) + 0.5) / (self._n_of_class + 1.0)
@@ -249,14 +237,6 @@ class WeightedRows(PlainRows):
     def at_shares_of_all(self, log_q: Floats) -> Floats:
         """Move probabilities from the shares of classes in these rows to those in all rows."""
         return log_softmax(log_q + np.log(self.class_weights), axis=-1)
-
-    def in_proportion(self) -> Ints:
-        """Choose rows in which each is as likely as it counts, at least one of each class."""
-        totals = np.cumsum(self._weights / self._weights.max())
-        is_kept = np.diff(np.floor(totals + 0.5), prepend=0.0) > 0
-        heaviest = np.lexsort((-self._weights, self.codes))
-        is_kept[heaviest[np.unique(self.codes[heaviest], return_index=True)[1]]] = True
-        return np.flatnonzero(is_kept)
 
 
 def weighted_values(values: Floats, weights: Floats) -> Floats:

@@ -28,7 +28,7 @@ from bayesfloor.floor.learned.metrics import (
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
 from bayesfloor.floor.learned.row_plan import Planned
-from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterior_bounds, residual_test
+from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, residual_test
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
@@ -160,7 +160,6 @@ def learned_floor(
     See Also
     --------
     bayes_error : The floor from spanning trees alone, in a fraction of the time.
-    label_noise_check : Does the estimate move as it should when labels are redrawn?
 
     Notes
     -----
@@ -266,16 +265,8 @@ def learned_floor_of(
     rows, q, plan = judged.rows, judged.q, learned.plan
     subgroups = _subgroups(problem, learned, judged, confidence, seed)
     class_reached, pair_reached = mean_errors_by_class(q, rows.codes, rows.weights)
-    thinned = rows.in_proportion()
     n_folds = cv if is_int(cv) else int(learned.folds.max()) + 1
     floor = LearnedFloor(
-        tree_bounds=posterior_bounds(
-            q.mean(axis=0)[thinned],
-            rows.codes[thinned],
-            n_jobs,
-            seed,
-            None if plan.groups is None else plan.groups[thinned],
-        ),
         residual_z=judged.residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,

@@ -564,7 +564,7 @@ class StackFloor(
 class LearnedFloor(
     StackFloor,
     says="estimate:metric reached n_samples n_classes",
-    rows="majority_error tree_bounds residual_z n_samples n_rows n_classes seconds",
+    rows="majority_error residual_z n_samples n_rows n_classes seconds",
 ):
     """The floor as the limit of what can be learned.
 
@@ -592,8 +592,6 @@ class LearnedFloor(
         Time taken.
     trust : Trust
         What speaks against the figures: columns that give the target away, rows that belong together, an order in time.
-    tree_bounds : (float, float)
-        Henze-Penrose bounds from spanning trees in the space of the learned posterior.
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
     class_reached : ndarray of shape (n_classes,)
@@ -608,7 +606,6 @@ class LearnedFloor(
         The error among the rows of each subgroup, whatever the metric, where `by` asked for it.
     """
 
-    tree_bounds: Range
     classes: NDArray[Any]
     class_reached: Floats
     pair_reached: Floats

@@ -2,18 +2,16 @@
 
 - `middle_error`: between the error as labels show it and as the probabilities themselves expect it.
 - `mean_errors_by_class`: one class against the rest, and one against another.
-- `posterior_bounds`, `residual_test`: spanning trees in the space of the probabilities bound the floor from there, and
-  those in the space of the features show whether neighbours err alike.
+- `residual_test`: spanning trees in the space of the features show whether neighbours err alike.
 """
 
 import numpy as np
 
-from bayesfloor.floor.trees.bayes_error import bayes_error
 from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Spanning trees for the bounds and for the search for neighbours that err alike.
+#: Spanning trees for the search for neighbours that err alike.
 N_TREES = 3
 
 
@@ -83,35 +81,6 @@ def mean_errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Float
     return against_rest, in_pairs
 
 
-def posterior_bounds(
-    q: Floats, codes: Ints, n_jobs: int | None, seed: int, groups: Ints | None = None
-) -> tuple[float, float]:
-    """Return the Henze-Penrose bounds that hold for anyone who sees the learned posterior only.
-
-    Its square roots are the points, so that distances are Hellinger's and the dimension is that of the classes, however
-    many features there are.
-
-    Parameters
-    ----------
-    q : ndarray of shape (n, n_classes)
-        Probabilities for each row by models that have not seen it.
-    codes : ndarray of shape (n,)
-        Classes of the rows.
-    n_jobs : int or None
-        Threads.
-    seed : int
-        Breaks ties.
-    groups : ndarray of shape (n,) or None, default=None
-        The group of each row.
-
-    Returns
-    -------
-    (float, float)
-    """
-    floor = bayes_error(np.sqrt(q), codes, groups=groups, n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
-    return floor.lower, floor.upper
-
-
 def residual_test(
     X: Floats,
     codes: Ints,
@@ -141,8 +110,10 @@ def residual_test(
         Probabilities in each repeat.
     folds : ndarray of shape (n_repeats, n)
         The fold of each row in each repeat.
-    n_jobs, seed
-        As for `posterior_bounds`.
+    n_jobs : int or None
+        Threads.
+    seed : int
+        Breaks ties.
     groups : ndarray of shape (n,) or None, default=None
         The group of each row.
     sample_weight : ndarray of shape (n,) or None, default=None
