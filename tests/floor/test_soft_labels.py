@@ -24,7 +24,7 @@ def test_without_labels_it_is_a_mean_with_students_interval():
     expected = t.interval(0.95, 39, errors.mean(), errors.std(ddof=1) / np.sqrt(40))
     assert found.interval == pytest.approx(expected)
     assert found.agreement == pytest.approx((P**2).sum(axis=1).mean())
-    assert (found.reached, found.calibration_z, found.learned, found.column_floor) == (None,) * 4
+    assert (found.reached, found.calibration_z) == (None, None)
     assert repr(found).endswith("40 of 40 samples, 3 classes)")
 
 
@@ -83,20 +83,6 @@ def test_the_order_of_rows_does_not_matter_and_labels_find_their_columns():
     assert soft_label_floor(p[:20], y[:20], classes=["b", "c", "a"]).estimate == pytest.approx(
         (1 - p[:20].max(axis=1)).mean()  # too few rows to calibrate
     )
-
-
-def test_with_columns_the_learned_floor_stands_beside(few_learners):
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((200, 2))
-    first = 1 / (1 + np.exp(-3 * X[:, 0]))
-    P = np.column_stack([first, 1 - first])
-    found = soft_label_floor(P, X=X)
-    order = rng.permutation(200)
-    assert soft_label_floor(P[order], X=X[order]).learned.estimate == found.learned.estimate
-    estimate, (low, high) = found.column_floor
-    assert low >= found.interval[0]
-    assert estimate >= found.estimate
-    assert high == found.learned.interval[1]
 
 
 def test_certain_probabilities():

@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, dirichlet_multinomial, multinomial
 
 from bayesfloor import vote_floor
-from bayesfloor.floor.votes.annotators import hidden_classes
 from bayesfloor.floor.votes.mixture import (
     Mixture,
     Setting,
@@ -255,34 +254,6 @@ def test_the_interval_is_wider_where_annotators_differ():
     assert known.interval[0] < 0.21 < known.interval[1]
 
 
-def test_dawid_and_skene_find_the_skill_of_each_annotator_and_how_well_the_class_is_known():
-    rng = np.random.default_rng(10)
-    errors = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
-    row, who, label, _ = votes_of(rng, 3000, 5, error=errors)
-    found = vote_floor(label, rows=row, annotators=who, n_bootstrap=20)
-    np.testing.assert_allclose(found.annotators.accuracy, 1 - errors, atol=0.025)
-    # the best guess knows all errors: Bayes' rule with the true ones, over all 3^5 votes
-    grid = np.stack(np.meshgrid(*[np.arange(3)] * 5, indexing="ij"), axis=-1).reshape(-1, 5)
-    by_class = [np.where(grid == z, 1 - errors, errors / 2).prod(axis=1) / 3 for z in range(3)]
-    assert found.majority.hidden_error == pytest.approx(1 - np.max(by_class, axis=0).sum(), abs=0.01)
-    assert found.annotators.frame()["annotator"].tolist() == [0, 1, 2, 3, 4]
-
-
-def test_hidden_classes_without_names_of_annotators():
-    rng = np.random.default_rng(11)
-    row, _, label, _ = votes_of(rng, 500, 3)
-    table = check_votes(label, rows=row)
-    counts = table.counts
-    patterns = patterns_of(counts)
-    start = fit_mixture(patterns, patterns.n_rows[None], Setting(np.inf, 0.0))
-    error, accuracy = hidden_classes(table, start)
-    # three votes, right with .85: wrong where two agree on the same wrong label, or at a draw of three
-    two_wrong = 3 * 0.15**2 * 0.85
-    expected = 0.15**3 / 4 + 0.15**3 * 3 / 4 + two_wrong * (1 / 2 + 1 / 2 * 2 / 3)
-    assert error == pytest.approx(expected, abs=0.02)
-    assert accuracy == pytest.approx([0.85], abs=0.02)
-
-
 # forms of input
 
 
@@ -400,32 +371,6 @@ def test_two_annotators_are_too_few():
     assert "there are two annotators" in finding.sentence
 
 
-def test_with_columns_the_learned_floor_stands_beside(few_learners):
-    rng = np.random.default_rng(15)
-    row, who, label, hidden = votes_of(rng, 240, 3, error=0.1, n_classes=2)
-    X = np.column_stack([hidden + 0.8 * rng.standard_normal(240), rng.standard_normal(240)])
-    order = rng.permutation(len(row))
-    found, again = (
-        vote_floor(label[at], rows=row[at], annotators=who[at], X=X, n_bootstrap=20) for at in (slice(None), order)
-    )
-    assert found.learned.estimate == again.learned.estimate
-    estimate, (low, high) = found.column_floor
-    assert low >= found.interval[0]
-    assert high == found.learned.interval[1]
-    assert estimate >= found.estimate
-    # the columns tell less than the row: Φ(-.625) = .266 of wrong classes, and votes that err in 10%
-    assert low < 0.266 + 0.1 * (1 - 2 * 0.266) < high
-    assert found.frame()["measure"].tolist()[-2:] == ["floor of the columns", "reached from the columns"]
-    # a row without votes has no label to learn
-    counts = counts_of(row, label, 2)
-    counts[:10] = 0
-    assert vote_floor(counts, X=pd.DataFrame(X), n_bootstrap=20).learned.n_samples == 230
-    with pytest.raises(ValueError, match="inconsistent numbers"):
-        vote_floor(label, rows=row, X=X[:100], n_bootstrap=20)
-    with pytest.raises(ValueError, match="positions in X"):
-        vote_floor(label, rows=[f"r{i}" for i in row], X=X, n_bootstrap=20)
-
-
 def test_the_record():
     found = vote_floor([[3, 0], [2, 1], [0, 3], [1, 2], [3, 0]] * 20, n_bootstrap=20)
     assert repr(found).startswith(f"VoteFloor({found.estimate:.4f}, 95% interval ")
@@ -436,7 +381,7 @@ def test_the_record():
     frame = found.frame()
     assert frame["value"].tolist()[:2] == [found.estimate, found.majority.naive]
     assert np.isnan(frame["interval_low"][1])
-    assert (found.learned, found.column_floor, found.annotators) == (None, None, None)
+    assert found.annotators is None
     with pytest.raises(AttributeError):
         found.estimate = 0.0
     assert "AnnotatorAgreement(2 names, " in repr(vote_floor([["a", "b"], ["a", "a"]] * 20).annotators)

@@ -8,8 +8,8 @@
       │       settings        how much rows differ: bounds that follow from how often two annotators agree, without a
       │                       model, and the settings of the model that the votes allow
       ├──── uncertainty ───── bootstrap over rows, jackknife over annotators, intervals
-      ├──── annotators ────── each annotator beside the others; the hidden class (Dawid and Skene)
-      ├──── estimate ──────── the public function, vote_floor; findings; with X, the learned floor beside it
+      ├──── annotators ────── each annotator beside the others
+      ├──── estimate ──────── the public function, vote_floor; findings
       └──── result ────────── VoteFloor
 
 `soft_labels` has `soft_label_floor`, for rows of probabilities in place of votes, with `SoftLabelFloor`.

@@ -9,12 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.sampling import keys_of_values
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.estimate import learned_floor
-from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators, hidden_classes
+from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators
 from bayesfloor.floor.votes.mixture import Mixture, draw_probabilities, expected_probabilities, patterns_of
 from bayesfloor.floor.votes.result import MajorityVote, VoteFloor
 from bayesfloor.floor.votes.settings import fit_settings, floor_bounds, row_agreement
@@ -29,10 +25,8 @@ from bayesfloor.floor.votes.vote_table import VoteTable, check_votes, with_share
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
-from bayesfloor.runtime.frames import as_narwhals, check_same_index, like_input
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
-from bayesfloor.tables.arguments import check_problem
-from bayesfloor.tables.frames import is_eager_frame
 
 #: Numbers of votes whose majority a model may be measured against.
 _MAJORITIES = (1, 3, 5, 9)
@@ -53,12 +47,9 @@ def vote_floor(
     labels: Any = None,
     form: str | None = None,
     classes: Any = None,
-    X: Any = None,
     confidence: float = 0.95,
     n_bootstrap: int = 100,
-    n_jobs: int | None = None,
     random_state: Any = 0,
-    progress: Progress = False,
 ) -> VoteFloor:
     """Estimate the lowest error of predicting an annotator's label, from the labels of several.
 
@@ -86,18 +77,12 @@ def vote_floor(
         Which form `votes` has; None decides as above.
     classes : array-like of shape (n_classes,), default=None
         The labels that the columns of counts stand for.
-    X : array-like or data frame of shape (n_samples, n_features), default=None
-        Columns that describe the rows. One vote is drawn at each row, and `learned_floor` predicts it from X: what its
-        floor has above that of the votes is what the columns do not tell. For a long table, rows are then positions
-        in X.
     confidence : float, default=0.95
         Level of the intervals.
     n_bootstrap : int, default=100
         Draws of the rows for the interval, at least 20.
-    n_jobs, progress
-        As for `learned_floor`; with X only.
     random_state : int, None or random generator, default=0
-        Seeds the bootstrap, the vote that is drawn at each row, and the learners.
+        Seeds the bootstrap.
 
     Returns
     -------
@@ -134,8 +119,6 @@ def vote_floor(
     n_bootstrap = check_int("n_bootstrap", n_bootstrap, 20)
     seed = check_random_state_seed(random_state)
     table = check_votes(votes, rows=rows, annotators=annotators, labels=labels, form=form, classes=classes)
-    if table.row_names is None:
-        check_same_index({"votes": votes, "X": X})
     has_votes = table.counts.sum(axis=1) > 0
     counts = table.counts[has_votes]
     agreed = row_agreement(counts)
@@ -159,11 +142,7 @@ def vote_floor(
     has_third_votes = bool((counts.sum(axis=1) >= 3).mean() >= _THIRD_VOTES)
     interval = within_bounds(interval, of_agreement, n_classes, reached_high, has_third_votes=has_third_votes)
     estimate = min(max(estimate, interval[0]), interval[1])
-    hidden_error, accuracy = hidden_classes(shared, fitted.fits[0])
-    compared = None if table.annotator is None else compare_annotators(table, accuracy)
-    learned = None
-    if X is not None:
-        learned = _learned(table, X, confidence, seed, n_jobs, progress)
+    compared = None if table.annotator is None else compare_annotators(table)
     return VoteFloor(
         estimate=estimate,
         interval=interval,
@@ -171,9 +150,8 @@ def vote_floor(
         reached=reached,
         agreement=agreement,
         agreement_interval=of_agreement,
-        majority=MajorityVote(_naive(patterns.counts, patterns.n_rows), _ceilings(main, estimate, seed), hidden_error),
+        majority=MajorityVote(_naive(patterns.counts, patterns.n_rows), _ceilings(main, estimate, seed)),
         annotators=compared,
-        learned=learned,
         n_samples=table.n_samples,
         n_rows=len(counts),
         n_votes=len(table.row),
@@ -270,62 +248,3 @@ def _outliers(compared: AnnotatorAgreement | None) -> list[Finding]:
             "Look at their votes: labels may be swapped, or given at random. Without them the floor is lower.",
         )
     ]
-
-
-def _learned(
-    table: VoteTable, X: Any, confidence: float, seed: int, n_jobs: int | None, progress: Progress
-) -> LearnedFloor:
-    """Return the learned floor of one vote at each row, drawn by what the row holds and the seed."""
-    place = np.arange(table.n_samples) if table.row_names is None else _positions(table)
-    n_given = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n_given != table.n_samples if table.row_names is None else place.max(initial=-1) >= n_given:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_given, table.n_samples]}")
-    counts = table.counts
-    used = np.flatnonzero(counts.sum(axis=1) > 0)
-    counts, taken = counts[used], take_rows(X, place[used])
-    drawn = draw_labels(taken, counts.cumsum(axis=1), table.classes[counts.argmax(axis=1)], seed)
-    return learned_floor(
-        taken, table.classes[drawn], confidence=confidence, n_jobs=n_jobs, random_state=seed, progress=progress
-    )
-
-
-def draw_labels(X: Any, cumulative: Any, likely: Any, seed: int) -> Ints:
-    """Draw a label at each row from cumulated votes or probabilities; the order of the rows does not matter.
-
-    Parameters
-    ----------
-    X : array-like or data frame
-        Rows that the draw depends on.
-    cumulative : ndarray of shape (n_rows, n_classes)
-        Sums over the classes up to each.
-    likely : ndarray of shape (n_rows,)
-        A label for each row, by which a data frame becomes numbers.
-    seed : int
-        Seed of the draw.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Positions of the labels drawn.
-    """
-    alike = np.unique(cumulative, axis=0, return_inverse=True)[1].ravel()
-    codes = np.unique(likely, return_inverse=True)[1]  # by which none is taken for a missing label
-    keys = keys_of_values(check_problem(X, codes, seed=seed).X, alike, seed)
-    uniform = np.empty(len(cumulative))
-    uniform[np.lexsort((alike, keys))] = np.random.default_rng([seed, 4]).random(len(cumulative))
-    return np.asarray((uniform[:, None] * cumulative[:, -1:] >= cumulative).sum(axis=1), dtype=np.int64)
-
-
-def _positions(table: VoteTable) -> Ints:
-    names = table.row_names
-    assert names is not None
-    if not all(isinstance(name, int | np.integer) and not isinstance(name, bool) and name >= 0 for name in names):
-        raise ValueError("with X, the rows of a long table must be positions in X: whole numbers from 0")
-    return names.astype(np.int64)
-
-
-def take_rows(X: Any, rows: Ints) -> Any:
-    """Return some rows of an array, a sparse matrix or a data frame."""
-    if is_eager_frame(X):
-        return as_narwhals(X)[rows.tolist()].to_native()
-    return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]

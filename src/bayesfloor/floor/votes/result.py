@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement
 from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
@@ -29,8 +28,6 @@ class LabelFloor(PlottedResult, ABC, display="VoteFloorDisplay"):
         Level of the intervals.
     agreement : float
         How often two labels of a row are the same.
-    learned : LearnedFloor or None
-        With X: the learned floor of predicting a label from the columns.
     n_samples, n_rows : int
         Rows given, rows used.
     classes : ndarray of shape (n_classes,)
@@ -45,7 +42,6 @@ class LabelFloor(PlottedResult, ABC, display="VoteFloorDisplay"):
     interval: Range
     confidence: float
     agreement: float
-    learned: LearnedFloor | None
     n_samples: int
     n_rows: int
     classes: NDArray[Any]
@@ -57,19 +53,6 @@ class LabelFloor(PlottedResult, ABC, display="VoteFloorDisplay"):
         """Number of classes."""
         return len(self.classes)
 
-    @property
-    def column_floor(self) -> tuple[float, Range] | None:
-        """With X: the floor of models that see its columns, and its interval.
-
-        It is the learned floor, but never below the floor of the labels: whoever labels the rows sees no less than the
-        columns tell.
-        """
-        if self.learned is None:
-            return None
-        low, high = self.learned.interval
-        low = min(max(low, self.interval[0]), high)
-        return min(max(self.learned.estimate, self.estimate, low), high), (low, high)
-
     @abstractmethod
     def _measures(self) -> dict[str, tuple[float, Range | None]]:
         """Return each error rate by its name, with its interval where there is one."""
@@ -77,16 +60,13 @@ class LabelFloor(PlottedResult, ABC, display="VoteFloorDisplay"):
     def _columns(self) -> dict[str, Any]:
         """Return a row for each error rate."""
         measures = self._measures()
-        if self.learned is not None and self.column_floor is not None:
-            measures["floor of the columns"] = self.column_floor
-            measures["reached from the columns"] = (self.learned.reached, self.learned.reached_interval)
         ends = [(np.nan, np.nan) if interval is None else interval for _, interval in measures.values()]
         values = np.array([value for value, _ in measures.values()])
         return columns_of({"measure": list(measures), "value": values, "interval": np.array(ends)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MajorityVote(Result, says="naive hidden_error"):
+class MajorityVote(Result, says="naive"):
     """What the most frequent label of each row is worth.
 
     Attributes
@@ -97,14 +77,10 @@ class MajorityVote(Result, says="naive hidden_error"):
     ceiling : dict of int to float
         The highest accuracy that can be measured against the majority of so many votes, ties drawn at random; with 1,
         against the label of one annotator.
-    hidden_error : float
-        If each row has one true class, all rows of a class are equally hard and annotators err independently: how often
-        the most probable class given the votes at hand is not the true one (Dawid and Skene).
     """
 
     naive: float
     ceiling: dict[int, float]
-    hidden_error: float
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -135,8 +111,6 @@ class VoteFloor(LabelFloor, says="estimate agreement n_votes n_samples n_classes
         What the most frequent label of each row is worth.
     annotators : AnnotatorAgreement or None
         Each annotator beside the others; None where nobody says who voted.
-    learned : LearnedFloor or None
-        With X: the learned floor of predicting one vote, drawn at random at each row, from the columns.
     n_samples, n_rows, n_votes : int
         Rows given, rows with a vote, votes.
     classes : ndarray of shape (n_classes,)
@@ -207,8 +181,6 @@ class SoftLabelFloor(LabelFloor, says="estimate uncalibrated n_samples n_classes
     calibration_z : float or None
         With labels: Spiegelhalter's statistic. Beyond 2.58 either way, the probabilities are clearly not those of the
         labels; above zero they are too sure.
-    learned : LearnedFloor or None
-        With X: the learned floor of predicting the label, or one drawn from the probabilities, from the columns.
     n_samples, n_rows : int
         Rows given, rows used.
     classes : ndarray of shape (n_classes,)

@@ -14,9 +14,6 @@ from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.labels import as_array, check_labels
 from bayesfloor.data.sampling import keys_of_values
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.estimate import learned_floor
-from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.floor.votes.estimate import draw_labels
 from bayesfloor.floor.votes.result import SoftLabelFloor
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed
@@ -43,11 +40,8 @@ def soft_label_floor(
     y: Any = None,
     *,
     classes: Any = None,
-    X: Any = None,
     confidence: float = 0.95,
-    n_jobs: int | None = None,
     random_state: Any = 0,
-    progress: Progress = False,
 ) -> SoftLabelFloor:
     """Estimate the lowest error of any classifier from the probabilities of the labels at each row.
 
@@ -66,15 +60,10 @@ def soft_label_floor(
     classes : array-like of shape (n_classes,), default=None
         The labels that the columns stand for; None for the names of a data frame's columns, the sorted labels of y, or
         0, 1 and so on.
-    X : array-like or data frame of shape (n_samples, n_features), default=None
-        Columns that describe the rows. `learned_floor` predicts y from them, or a label drawn from P: what its floor
-        has above that of the soft labels is what the columns do not tell.
     confidence : float, default=0.95
         Level of the intervals.
-    n_jobs, progress
-        As for `learned_floor`; with X only.
     random_state : int, None or random generator, default=0
-        Seeds the folds, the labels drawn from P, and the learners.
+        Seeds the folds.
 
     Returns
     -------
@@ -94,7 +83,7 @@ def soft_label_floor(
     started = perf_counter()
     confidence = check_confidence(confidence)
     seed = check_random_state_seed(random_state)
-    check_same_index({"P": P, "y": y, "X": X})
+    check_same_index({"P": P, "y": y})
     probabilities = _check_probabilities(P)
     n_rows, n_classes = probabilities.shape
     labels, codes = _check_classes(P, y, classes, n_rows, n_classes)
@@ -117,14 +106,6 @@ def soft_label_floor(
         half = max(_half_width(expected, confidence), _half_width(is_wrong, confidence))
         findings = _miscalibrated(z, gap, uncalibrated, estimate)
     interval = max(estimate - half, 0.0), min(estimate + half, 1.0 - 1.0 / n_classes)
-    learned = None
-    if X is not None:
-        drawn = codes
-        if drawn is None:
-            drawn = draw_labels(X, probabilities.cumsum(axis=1), labels[probabilities.argmax(axis=1)], seed)
-        learned = learned_floor(
-            X, labels[drawn], confidence=confidence, n_jobs=n_jobs, random_state=seed, progress=progress
-        )
     return SoftLabelFloor(
         estimate=estimate,
         interval=(min(interval[0], estimate), max(interval[1], estimate)),
@@ -134,7 +115,6 @@ def soft_label_floor(
         reached_interval=reached_interval,
         calibration_gap=gap,
         calibration_z=z,
-        learned=learned,
         n_samples=n_rows,
         n_rows=n_rows,
         classes=labels,
