@@ -7,7 +7,6 @@
     python -m benchmarks.speed.large_tables report|read [--table numbers] [--rows 2000000] [--columns 10]
     python -m benchmarks.speed.large_tables landmarks|stack|smartsvm [--table made] [--rows ...]
     python -m benchmarks.speed.large_tables rounds [--cluster 2]
-    python -m benchmarks.speed.large_tables fit         fit the model of cost, and write it into cli/cost_model.py
     python -m benchmarks.speed.large_tables table       write benchmarks/results/large_tables.md
 
 Each measurement is made in a process of its own, whose memory, and that of the workers that it starts, is looked at
@@ -403,9 +402,9 @@ def measure(options: Namespace, n_rows: int) -> None:
 
 
 def main() -> None:
-    """Measure, fit the model of cost, or write the page."""
+    """Measure, or write the page."""
     parser = parser_of(__doc__)
-    parser.add_argument("what", choices=[*CHILDREN, "child", "fit", "table"])
+    parser.add_argument("what", choices=[*CHILDREN, "child", "table"])
     parser.add_argument("--table", choices=[*TABLES, "numbers"], default=None)
     parser.add_argument("--rows", type=int, nargs="+")
     parser.add_argument("--columns", "--features", type=int)
@@ -422,10 +421,10 @@ def main() -> None:
         asked = json.loads(options.asked)
         print("\n" + json.dumps(CHILDREN[asked["what"]](asked)))
         return
-    if options.what in ("fit", "table"):
-        from benchmarks.speed import large_tables_page as page
+    if options.what == "table":
+        from benchmarks.speed.large_tables_page import write_table
 
-        (page.fit if options.what == "fit" else page.write_table)(newest(read_records(options.records)))
+        write_table(newest(read_records(options.records)))
         return
     by_default = BY_DEFAULT.get(options.what, ("made", None))
     options.table = options.table or by_default[0]

@@ -5,13 +5,28 @@
 Prints the tables of docs/scale.md.
 """
 
-from bayesfloor.cli.cost_model import LAST_WALK, forest_seconds
 from benchmarks.tools.pages import as_table
 
+# seconds of one core for a distance, and for each of its features, where boxes keep no tiles apart
+CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10
+CORE_POINT = 3.0e-5  # seconds of one core for a point: ranks, tiles, seeds, walks
+LAST_WALK = 3.0e-6  # seconds for a point of the last merge, which is one thread's, whatever else there is
+# where boxes keep tiles apart: seconds of one core for a million points, and the power of the growth from there
+PRUNED = {2: (9.8, 1.0), 8: (31.0, 1.3)}
+ALL_PAIRS = 16  # features from which on every two points meet
 GPU_PAIR, GPU_PAIR_FEATURE = 2.6e-12, 2.4e-14  # seconds of one H200, near neighbours and sweep
 HOST_POINT = 1.0e-6  # seconds for a point on the 16 cores beside it
 LINE = 20  # bytes of an edge that travels
 TREES = 3
+
+
+def forest_seconds(n: float, d: float, cores: float) -> float:
+    """Return the seconds that exact spanning forests of n points in d dimensions take on so many cores."""
+    last = n * LAST_WALK
+    if d < ALL_PAIRS:
+        at_million, power = PRUNED[2 if d < 5 else 8]
+        return at_million * (n / 1e6) ** power / cores + last
+    return (n * n / 2 * (CORE_PAIR + CORE_PAIR_FEATURE * d) + n * CORE_POINT) / cores + last
 
 
 def on_gpus(n: float, d: float, gpus: float) -> float:

@@ -1,4 +1,4 @@
-"""Large tables of known floor, how their cost is measured, and the model that is fitted to it."""
+"""Large tables of known floor, and how their cost is measured."""
 
 import json
 import sys
@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bayesfloor.cli import cost_model
-from bayesfloor.cli.cost_model import Cost, Size, seconds_of
 from benchmarks.problems import large_table
 from benchmarks.problems.large_table import GAPS, LEVELS, TARGET, Made, floors_of, part_of, write_folder
 from benchmarks.speed import large_tables, large_tables_page
@@ -124,79 +122,22 @@ def test_a_process_that_fails_is_told():
 RECORD = {"cluster": 0, "effort": "default", "threads": 1, "memory_limit": None, "kill": None, "largest_other_mib": 0}
 
 
-def made_up_records():
-    """Records of work whose costs are known: those of `COSTS`, without noise."""
-    costs = {what: Cost(2.0 + place, 1e-4, 3e-5) for place, what in enumerate(large_tables_page.METHODS)}
-    reading = {"binary": 2e-7, "text": 9e-7}
-    records = []
-    for what in (*costs, "read"):
-        for n_rows, n_columns, table in ((3000, 20, "made"), (10_000, 8, "made"), (50_000, 20, "made")):
-            for name in (table, "numbers") if what == "read" else (table,):
-                record = RECORD | {"what": what, "table": name, "n_rows": n_rows, "n_columns": n_columns}
-                record |= {"n_rows_used": n_rows, "n_classes": 3, "estimate": 0.1, "interval": [0.0, 0.2]}
-                record |= {"truth": 0.15, "reached": 0.19, "seconds": 9.0, "all_mib": 100}
-                size = large_tables_page.size_of(record)
-                own = reading[size.form] * n_rows * n_columns
-                if what == "read":
-                    own += 1.0
-                else:
-                    small, many = cost_model.values_trained(size, what)
-                    own += costs[what].start_s + costs[what].small_s * small + costs[what].many_s * many
-                values = n_columns * ({"binary": 20, "text": 9}[size.form] * n_rows + 50 * size.n_used)
-                records.append(record | {"cpu_seconds": own, "peak_mib": (3e8 + values) / 2**20})
-    on_cluster = {"what": "rounds", "table": "bins", "peak_mib": 0, "cpu_seconds": 1.0}
-    for cluster in (1, 2, 4):
-        record = records[0] | on_cluster | {"cluster": cluster, "seconds_a_round": 0.3 + 0.05 * cluster}
-        records.append(record)
-    of_worker = {"what": "disk", "cluster": 2, "largest_other_mib": 700, "cpu_seconds": 1e6}
-    return [*records, records[0] | of_worker], costs, reading
-
-
-def test_the_model_is_found_again(tmp_path, monkeypatch):
-    file = tmp_path / "cost_model.py"
-    file.write_text(large_tables_page.MODEL.read_text(encoding="utf-8"), encoding="utf-8")
-    monkeypatch.setattr(large_tables_page, "MODEL", file)
-    records, costs, reading = made_up_records()
-    large_tables_page.fit(records)
-    found = {}
-    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), found)
-    for what, cost in costs.items():
-        assert found["COSTS"][what] == pytest.approx(cost, rel=0.02)
-    assert found["READ_S"] == pytest.approx(reading, rel=0.02)
-    assert found["READ_BYTES"] == pytest.approx({"binary": 20, "text": 9}, rel=0.02)
-    assert found["MEMORY"] == pytest.approx((3e8, 50), rel=0.02)
-    assert found["MESSAGES"] == pytest.approx((0.3, 0.05), rel=0.02)
-    assert found["DISK_WORKER_BYTES"] == pytest.approx(700 * 2**20, rel=0.01)
-
-
-def test_what_is_too_little_to_fit():
-    with pytest.raises(SystemExit, match="needs two measurements"):
-        large_tables_page.fit([])
-    with pytest.raises(SystemExit, match="messages need"):
-        large_tables_page.fit([record for record in made_up_records()[0] if record["cluster"] != 2])
-
-
 def test_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "RESULTS", tmp_path)
-    guide = tmp_path / "scale.md"
-    guide.write_text("before\n<!-- large tables: begin -->\nold\n<!-- large tables: end -->\nafter\n")
-    monkeypatch.setattr(large_tables_page, "GUIDE", guide)
-    records, _, _ = made_up_records()
+    record = RECORD | {"n_columns": 20, "table": "made", "seconds": 9.0, "cpu_seconds": 8.0, "peak_mib": 300}
+    record |= {"all_mib": 1000, "n_classes": 3, "estimate": 0.1, "interval": [0.0, 0.2], "reached": 0.19, "truth": 0.15}
+    floors = [record | {"what": "floor", "n_rows": n_rows, "n_rows_used": n_rows} for n_rows in (3000, 50_000)]
+    others = [record | {"what": what, "n_rows": 3000} for what in ("read", "landmarks", "report")]
     killed = {"cluster": 2, "memory_limit": "1.5GiB", "killed": True, "truth": 0.3, "largest_other_mib": 700}
-    large_tables_page.write_table([*records, records[0] | killed])
+    rounds = record | {"what": "rounds", "cluster": 4, "n_rows": 64_000, "seconds_a_round": 0.5}
+    large_tables_page.write_table([*floors, *others, rounds, floors[0] | killed])
     page = (tmp_path / "large_tables.md").read_text(encoding="utf-8")
     assert "| made, 20 columns | 50 000 | 50 000 | 1 thread |" in page
     line = next(line for line in page.splitlines() if "2 workers of 1.5GiB, one killed" in line)
     assert "| 0.3000 | 0.1000 | 0.0000 to 0.2000 | no | 0.1900 |" in line
-    text = guide.read_text(encoding="utf-8")
-    assert "old" not in text
-    assert text.startswith("before\n")
-    assert text.endswith("<!-- large tables: end -->\nafter\n")
-    at_most = seconds_of("disk", Size(10**9, 20, 10**9, 3)).by_the_clock(100, is_cluster=True)
-    assert large_tables_page.shown_seconds(at_most) in text
-    assert "from 1 to 4 of them" in text
-    assert "Measured: 3 000 rows of 20 columns on 2 workers, took 9 s" in text
     assert "| 4 workers | 500 |" in page
+    assert "| landmarks | made, 20 columns | 3 000 | 1 thread |" in page
+    assert "| made, 20 columns | 3 000 | 1 thread | 9.0 | 8.0 | 2666.7 | 300 | 0.5 | 655.4 |" in page
 
 
 def test_what_is_recorded_is_not_measured_again(tmp_path, monkeypatch):

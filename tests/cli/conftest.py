@@ -28,8 +28,7 @@ def run(capsys, tmp_path, monkeypatch):
         code = main(tokens)
         outcome = Outcome(code, *capsys.readouterr())
         if "--json" in tokens and outcome.out and "--help" not in tokens:
-            kind = "plan" if "--dry-run" in tokens else tokens[0]
-            assert json.loads(outcome.out, parse_constant=_refuse)["schema"] == f"bayesfloor/{kind}/1"
+            assert json.loads(outcome.out, parse_constant=_refuse)["schema"] == f"bayesfloor/{tokens[0]}/1"
         return outcome
 
     return call

@@ -64,18 +64,9 @@ def test_workers_that_a_command_starts(run, tables):
     assert json.loads(there.out)["result"] == json.loads(here.out)["result"]
 
 
-def test_workers_of_a_cluster_are_counted(run, client, tables):
-    outcome = run(f"floor table.csv --dry-run --json --cluster {address(client)}")
-    plan = json.loads(outcome.out)["result"]
-    assert plan["n_workers"] == 2
-    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    assert plan["worker_available_bytes"] == min(limits)
-
-
 def test_a_worker_with_too_little_memory(run, client, tables, monkeypatch):
-    monkeypatch.setattr("bayesfloor.cli.planning._LARGE_BYTES", 1)
-    monkeypatch.setattr("bayesfloor.cli.cost_model.memory_of", lambda size, method: 1.0)
-    monkeypatch.setattr("bayesfloor.cli.cost_model.worker_memory_of", lambda *_: 2.0**50)
+    monkeypatch.setattr("bayesfloor.cli.memory._MANY_VALUES", 1)
+    monkeypatch.setattr("bayesfloor.cli.memory._PROGRAM_BYTES", 2.0**50)
     outcome = run(f"floor table.csv --cluster {address(client)}")
     assert outcome.code == 3
     assert "would take each worker about 1048576.0 GiB of memory" in outcome.err

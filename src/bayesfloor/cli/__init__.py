@@ -22,7 +22,7 @@ What the commands share:
 
 - `options`: options that several of them take; `metrics` checks what models are judged by
 - `input`: a file or the name of a data set -> Table, with what was assumed on stderr; where to compute
-- `planning`: what `floor`, `report` and `fit` are going to take, a record of `plans`, by the `cost_model`
+- `memory`: what `floor`, `report` and `fit` of a large table need, and refuse
 - `output`: tables or one JSON object on stdout, files, progress
 - `streams`: stdout and stderr, which may be closed or full
 

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Any
 import bayesfloor as bf
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, is_as_it_is, open_table, rows_to_use
+from bayesfloor.cli.memory import announce, rows_to_train_on
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
     Count,
-    DryRun,
     FailAbove,
     File,
     MetricOptions,
     TableOptions,
 )
 from bayesfloor.cli.output import columns_text, records_text, say, show, table_text
-from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 
@@ -33,7 +32,6 @@ def floor(
     *files: File,
     given: MetricOptions = METRIC_DEFAULTS,
     rows_for: float | None = None,
-    dry_run: DryRun = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Estimate the lowest error that any classifier can reach, or the best value of another metric.
@@ -57,16 +55,10 @@ def floor(
     bayesfloor floor patients.csv --fast --fail-above 0.1
     bayesfloor floor patients.csv --metric roc_auc --fail-below 0.8
     bayesfloor floor patients.csv --costs costs.csv
-    bayesfloor floor visits/ --target outcome --dry-run
     """
     if given.fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
     task = check_metric_options(given, options.task, rows_for=rows_for)
-    work = Work("trees" if given.fast else "floor", given.effort, task, given.by)
-    if dry_run:
-        show_plan("floor", files, options, work)
-        return OK
-    announce(files, options, work)
     most_rows = None
     if not given.fast and given.by is None and is_as_it_is(options) and _are_files(files):
         from bayesfloor.floor.learned.large_tables import MANY_ROWS
@@ -77,6 +69,14 @@ def floor(
     is_from_files = most_rows is not None and table.n_samples >= most_rows
     if is_from_files:
         say("Columns are looked at in these rows; the floor is estimated from the files.", quiet=options.quiet)
+    from bayesfloor.data.sampling import LEARNED_VALUES
+
+    if given.fast:
+        announce(table, options, len(table.X))
+    elif is_from_files and given.effort != "fast":
+        announce(table, options, table.n_samples, is_on_disk=True)
+    else:
+        announce(table, options, rows_to_train_on(table, options, given.effort, LEARNED_VALUES))
     judged_by = metric_arguments(given, table, fast=given.fast)
     if not given.fast:
         rows = _given_as(files, table) if is_from_files else (table,)

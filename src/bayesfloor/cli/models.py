@@ -12,9 +12,9 @@ from cyclopts.validators import Number
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import engine, is_file, open_table, refuse_cluster, say_notes
-from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, DryRun, File, Force, RunOptions, TableOptions
+from bayesfloor.cli.memory import announce, rows_to_train_on
+from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
-from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.runtime.text import csv_text, visible
 
@@ -29,12 +29,11 @@ if TYPE_CHECKING:
 
 def fit(
     *files: File,
-    out: str | None = None,
+    out: str,
     model: Literal["landmarks", "stack", "smartsvm"] = "landmarks",
     effort: Literal["fast", "default"] = "default",
     no_checks: bool = False,
     force: Force = False,
-    dry_run: DryRun = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
     """Train a model of classes or of a number, and write it with the preparation of the table.
@@ -62,20 +61,12 @@ def fit(
     bayesfloor fit patients.csv --target outcome --effort fast --out patients.skops
     bayesfloor fit patients.csv --target outcome --model stack --out best.skops
     bayesfloor fit houses.csv --target price --out houses.skops
-    bayesfloor fit visits/ --target outcome --dry-run
     """
     if model == "smartsvm" and effort != "default":
         raise UsageError("--effort is for --model landmarks and --model stack alone")
     if model != "stack":
         refuse_cluster(options, f"--model {model} is trained")
-    work = Work(model, effort, options.task)
-    if dry_run:
-        show_plan("fit", files, options, work)
-        return
-    if out is None:
-        raise UsageError("--out is missing: name the file that the model is written to")
     place = check_output(out, force)
-    announce(files, options, work)
     table = open_table(files, options, task=options.task)
     if model == "smartsvm" and table.task == "regression":
         raise UsageError(
@@ -83,7 +74,10 @@ def fit(
             "classes"
         )
     from bayesfloor.cli.model_file import Model, pack_model
+    from bayesfloor.data.sampling import LEARNED_VALUES
 
+    n_used = rows_to_train_on(table, options, effort, LEARNED_VALUES) if model == "stack" else len(table.X)
+    announce(table, options, n_used)
     started = perf_counter()
     if model == "smartsvm":
         trained, found = _fit_smart_svm(table, options)

@@ -15,7 +15,6 @@ Force = Annotated[bool, Parameter(help="Replace a file that is there.")]
 Count = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Share = Annotated[float | None, Parameter(validator=Number(gte=0, lte=1))]
 Seed = Annotated[int, Parameter(help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))]
-DryRun = Annotated[bool, Parameter(help="Say what it takes, in rows, bytes and seconds, and end.")]
 #: The largest floor that passes.
 FailAbove = Annotated[Share, Parameter(help="Exit with 1 when an estimate is above this number.")]
 Criterion = Annotated[

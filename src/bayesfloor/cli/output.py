@@ -72,7 +72,6 @@ def write_json(
     *,
     table: "Table | None" = None,
     findings: Iterable["Finding"] = (),
-    layout: str | None = None,
 ) -> None:
     """Write one JSON object: what was read, what was found in it, and the result.
 
@@ -86,10 +85,8 @@ def write_json(
         What the result is about.
     findings : iterable of Finding
         What a reader should know.
-    layout : str or None
-        Name of the layout; None for that of the command.
     """
-    whole: dict[str, Any] = {"schema": f"bayesfloor/{layout or command}/1"}
+    whole: dict[str, Any] = {"schema": f"bayesfloor/{command}/1"}
     whole |= {"command": command, "version": bf.__version__}
     if table is not None:
         whole["data"] = table.to_dict()

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import bayesfloor as bf
-from bayesfloor.cli.exits import OK, UsageError
+from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
 from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.input import engine, open_table, rows_to_use
+from bayesfloor.cli.memory import announce, rows_to_train_on
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
-    DryRun,
     File,
     Force,
     MetricOptions,
@@ -24,7 +24,6 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
-from bayesfloor.cli.planning import Work, announce, show_plan
 from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.cli.warmup import compiling_boosting
 
@@ -43,7 +42,6 @@ def report(
     out: str | None = None,
     out_rows: str | None = None,
     force: Force = False,
-    dry_run: DryRun = False,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -69,7 +67,6 @@ def report(
     bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
     bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
     bayesfloor report patients.csv --out patients.md --out-rows rows.csv
-    bayesfloor report visits/ --target outcome --dry-run
     """
     place = None if options.json and out is None else _place_for(files, out)
     rows_place, replaces_rows = _place_for_rows(out_rows, place, force), force
@@ -79,17 +76,16 @@ def report(
     check_model_options(given, files, needed=False)
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
-    if dry_run:
-        task = check_metric_options(judged, options.task, target_value=target_value)
-        show_plan("report", files, options, _work(judged, task))
-        return OK
     # at once: what is loaded next takes a second
     with compiling_boosting(not judged.fast and options.task != "regression"):
         task = check_metric_options(judged, options.task, target_value=target_value)
-        announce(files, options, _work(judged, task))
+        from bayesfloor.data.sampling import LEARNED_VALUES, REPORT_VALUES
         from bayesfloor.floor.learned.model_predictions import DECIDED
 
         table = open_table(files, options, judged.by, task=task)
+        n_values = REPORT_VALUES if table.task == "classification" else LEARNED_VALUES
+        n_used = len(table.X) if judged.fast else rows_to_train_on(table, options, judged.effort, n_values)
+        announce(table, options, n_used)
         judged_by = metric_arguments(judged, table, fast=judged.fast)
         is_of_scores = judged_by["metric"][0] not in DECIDED
         predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
@@ -124,11 +120,6 @@ def report(
         say(f"{_rows_written(found.summary)} in {str(rows_place)!r}.", quiet=options.quiet)
     found_floor = found.summary["floor"]
     return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), judged.fail_above, judged.fail_below)
-
-
-def _work(judged: MetricOptions, task: str) -> Work:
-    """Say what is done for a report."""
-    return Work("trees" if judged.fast else "report", judged.effort, task, judged.by)
 
 
 def _write_text(summary: dict[str, Any]) -> None:
