@@ -309,8 +309,8 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         Rows that were held out of a first fit, and what it predicts for them, less the mean of the target and divided
         by its deviation; `predict_interval` takes its widths from there.
     held_out_mse_ : float
-        Their mean squared error. The penalty was chosen on them, so it is a little too good; that fit had fewer rows,
-        so it may also be too bad.
+        Their mean squared error, with a penalty and weights of boosting that others of them chose. That fit had fewer
+        rows, so it may be a little too bad.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -22,8 +22,6 @@ from bayesfloor.runtime.text import counted
 LEAST_DEVIATION = 1e-3
 #: Held-out rows below which no deviation by prediction is told, but one for all.
 FEWEST_PROFILED = 40
-#: Parts of the held-out rows. Residuals of each are divided by the deviations of the others, as those of new rows are.
-N_PARTS = 5
 
 
 def interval_ends(held_out: HeldOutRows, predicted: Floats, confidence: float) -> Floats:
@@ -60,8 +58,7 @@ def interval_ends(held_out: HeldOutRows, predicted: Floats, confidence: float) -
     residuals = target - before
     rows, is_profiled = np.array([before, residuals, weight]), n_equal >= FEWEST_PROFILED - 0.5
     scores = np.empty(len(target))
-    for part in range(N_PARTS):  # rows and groups are in random order
-        own = held_out.group % N_PARTS == part
+    for own in held_out.parts():  # divided by the deviations of the others, as residuals of new rows are
         scores[own] = residuals[own] / _deviations(rows[:, ~own], before[own], is_profiled)
     order = np.argsort(scores, kind="stable")
     whole = weight.sum() * (1.0 + 1.0 / n_equal)

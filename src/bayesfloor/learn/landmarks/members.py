@@ -93,10 +93,10 @@ class Members:
         ndarray of the shape of the scores, float32
         """
         if scores.shape[1] == 1:
-            return _weighted_sum(self.numbers(columns, scores), self.weights)
+            return weighted_sum(self.numbers(columns, scores), self.weights)
         probabilities = scores.copy()
         to_probabilities(probabilities)
-        return _weighted_sum(self.logarithms(columns, probabilities, kernel_weights), self.weights)
+        return weighted_sum(self.logarithms(columns, probabilities, kernel_weights), self.weights)
 
     def numbers(self, columns: F32, predicted: F32) -> dict[str, F32]:
         """Return the numbers that members predict, (n, 1), by their names; those of the landmark model are given."""
@@ -123,7 +123,8 @@ def _logarithm(values: F32, least: float) -> F32:
     return np.log(values / values.sum(axis=1, keepdims=True))
 
 
-def _weighted_sum(found: Mapping[str, F32], weights: Mapping[str, float]) -> F32:
+def weighted_sum(found: Mapping[str, F32], weights: Mapping[str, float]) -> F32:
+    """Return the sum of predictions, or of their logarithms, times their weights."""
     total = np.zeros_like(found[LANDMARKS])
     for name, weight in weights.items():
         total += np.float32(weight) * found[name]
@@ -132,7 +133,7 @@ def _weighted_sum(found: Mapping[str, F32], weights: Mapping[str, float]) -> F32
 
 def stacked(found: Mapping[str, F32], weights: Mapping[str, float]) -> F32:
     """Return the probabilities that logarithms of predictions and their weights add up to."""
-    scores = _weighted_sum(found, weights)
+    scores = weighted_sum(found, weights)
     to_probabilities(scores)
     return scores
 

@@ -1,7 +1,7 @@
 """From rows and numbers to a landmark model: the features of the classes' model under a ridge penalty."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,13 +12,13 @@ from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import Rows, plan_features
-from bayesfloor.learn.landmarks.members import LANDMARKS, MOST_ROWS, Members, fit_number_weights
+from bayesfloor.learn.landmarks.members import LANDMARKS, MOST_ROWS, Members, fit_number_weights, weighted_sum
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
 from bayesfloor.learn.later import Later, steps_of
 from bayesfloor.learn.ridge import PLATEAU
 from bayesfloor.learn.training_rows import Train
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
 
 #: Take as many landmarks as for this number of classes: ridge regression needs no steps, so there is time for more.
@@ -35,6 +35,9 @@ FEW_SHARE = 0.6
 WIDTH_CHOICE = (1200, 192, 0.5)
 #: Factors for the penalty of rules, taken where held-out rows show a gain, and factors of all penalties with them.
 RULE_PENALTIES, NEARBY = (10.0, 1e4), (10.0**0.5, 1.0, 10.0**-0.5)
+#: Parts of the held-out rows. A penalty and weights for each, and deviations that its residuals are divided by, come
+#: from the others.
+N_PARTS = 5
 #: Stop the path after this number of penalties that do not improve on the best.
 MOST_WORSE = 3
 
@@ -56,6 +59,11 @@ class HeldOutRows(NamedTuple):
     target: F32
     weight: F32
     group: Ints
+
+    def parts(self) -> Iterator[Bools]:
+        """Yield which rows belong to each of a few parts, of rows or whole groups, which are in random order."""
+        for part in range(N_PARTS):
+            yield self.group % N_PARTS == part
 
     @property
     def mse(self) -> float:
@@ -86,7 +94,8 @@ class RidgeModel(NamedTuple):
     penalty : float
         The penalty in use.
     held_out : HeldOutRows
-        Held-out rows and what the fit without them predicts; penalty and weights of members were chosen on these rows.
+        Held-out rows and what the fit without them predicts, with a penalty and weights of members that others of these
+        rows chose.
     """
 
     feature_map: FeatureMap
@@ -145,11 +154,17 @@ def fit_numbers(
     all_products, all_moments = np.sum(products, axis=0), np.sum(moments, axis=0)
     judged = [number for number, part in enumerate(parts) if part.start >= n_few] or [len(parts) - 1]
     left_out = np.concatenate([np.arange(parts[number].start, parts[number].stop) for number in judged])
-    group = np.arange(len(left_out)) if rows.groups is None else _numbered(rows.groups[left_out])
+    apart = HeldOutRows(
+        np.empty(len(left_out), np.float32),
+        targets[left_out],
+        rows.weight[left_out],
+        np.arange(len(left_out)) if rows.groups is None else _numbered(rows.groups[left_out]),
+    )
 
-    def held_out(strength: float, of_rules: float) -> HeldOutRows:
+    @cache
+    def predicted(strength: float, of_rules: float) -> F32:
         """Predict the parts that had no say in the choice of features, each left out in turn."""
-        predicted = []
+        found = []
         for number in judged:
             pool.check()
             fitted = solve_ridge(
@@ -158,18 +173,27 @@ def fit_numbers(
                 _with_rules(penalty, feature_map, of_rules),
                 strength,
             )
-            predicted.append(_predictions(sums[number], fitted))
-        return HeldOutRows(np.concatenate(predicted), targets[left_out], rows.weight[left_out], group)
+            found.append(_predictions(sums[number], fitted))
+        return np.concatenate(found)
 
-    best = _choose_penalty(held_out, strength, has_rules=len(feature_map.rule_first) > 0)
-    pool.advance(1)
-    penalty = _with_rules(penalty, feature_map, best.of_rules)
-    fitted = solve_ridge(all_products, all_moments, penalty, best.strength)
-    found, members = best.held_out, None
+    learn = partial(_boosted, columns, targets, rows.weight, seed=seed, check=pool.check)
+    of_members = {}
     if effort.members and scaling.axes is None and len(parts) > 1:
-        learn = partial(_boosted, columns, targets, rows.weight, seed=seed, check=pool.check)
-        found, members = _with_boosting(found, learn, columns, [parts[number] for number in judged], pool)
-    return RidgeModel(feature_map, fitted, members, best.strength, found)
+        of_members = {"boosting": _apart_by_boosting(learn, columns, [parts[number] for number in judged], pool)}
+
+    def chosen(some: Ints) -> _Chosen:
+        """Choose a penalty, and weights of members, by some of the held-out rows; predict all of them."""
+        best = _choose_penalty(predicted, apart, some, strength, has_rules=len(feature_map.rule_first) > 0)
+        found = {LANDMARKS: best.predicted, **of_members}
+        known = {name: each[some] for name, each in found.items()}
+        weights = fit_number_weights(known, apart.target[some], apart.weight[some])
+        return _Chosen(best, weights, weighted_sum(found, weights))
+
+    best, weights, _ = chosen(np.arange(len(left_out)))
+    pool.advance(1)
+    fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, best.of_rules), best.strength)
+    members = Members(weights, steps_of(learn(np.arange(n))), None) if "boosting" in weights else None
+    return RidgeModel(feature_map, fitted, members, best.strength, _chosen_by_others(chosen, apart))
 
 
 def _boosted(
@@ -182,14 +206,10 @@ def _boosted(
     return dict(boosting(Train.of_numbers(X, y, of_rows, check=check), Later.rows(), seed))  # type: ignore[arg-type]
 
 
-def _with_boosting(
-    held_out: HeldOutRows,
-    learn: Callable[[Ints], dict[str, Any]],
-    columns: F32,
-    left_out: list[slice],
-    pool: WorkerPool,
-) -> tuple[HeldOutRows, Members | None]:
-    """Weigh boosting beside the ridge regression on held-out rows; if it helps, train it on all rows."""
+def _apart_by_boosting(
+    learn: Callable[[Ints], dict[str, Any]], columns: F32, left_out: list[slice], pool: WorkerPool
+) -> F32:
+    """Predict parts of the rows by boosting on all others."""
     every = np.arange(len(columns))
 
     def predict(part: slice) -> F32:
@@ -198,13 +218,7 @@ def _with_boosting(
         ridge = np.zeros((part.stop - part.start, 1), np.float32)
         return trained.numbers(columns[part], ridge)["boosting"][:, 0]
 
-    predicted = np.concatenate(pool.run(predict, [(part,) for part in left_out]))
-    found = {LANDMARKS: held_out.predicted, "boosting": predicted}
-    weights = fit_number_weights(found, held_out.target, held_out.weight)
-    if "boosting" not in weights:
-        return held_out, None
-    stacked = weights[LANDMARKS] * held_out.predicted + weights["boosting"] * predicted
-    return held_out._replace(predicted=stacked.astype(np.float32)), Members(weights, steps_of(learn(every)), None)
+    return np.concatenate(pool.run(predict, [(part,) for part in left_out]))
 
 
 class _Choice(NamedTuple):
@@ -212,17 +226,38 @@ class _Choice(NamedTuple):
 
     strength: float
     of_rules: float
-    held_out: HeldOutRows
+    predicted: F32
+    mse: float
 
     def is_better_than(self, other: "_Choice") -> bool:
-        return self.held_out.mse < (1.0 - PLATEAU) * other.held_out.mse
+        return self.mse < (1.0 - PLATEAU) * other.mse
 
 
-def _choose_penalty(held_out: Callable[[float, float], HeldOutRows], middle: float, *, has_rules: bool) -> _Choice:
-    """Go along falling penalties, and then try heavier ones of rules, by the error on held-out rows."""
+class _Chosen(NamedTuple):
+    """A penalty, weights of what is stacked, and what both predict for held-out rows."""
+
+    penalty: _Choice
+    weights: dict[str, float]
+    predicted: F32
+
+
+def _chosen_by_others(chosen: Callable[[Ints], _Chosen], apart: HeldOutRows) -> HeldOutRows:
+    """Predict each part of the held-out rows as the others choose: what was chosen on rows flatters them."""
+    every, predicted = np.arange(len(apart.target)), np.empty_like(apart.target)
+    for own in apart.parts():
+        predicted[own] = chosen(every if own.all() else every[~own]).predicted[own]
+    return apart._replace(predicted=predicted)
+
+
+def _choose_penalty(
+    predicted: Callable[[float, float], F32], apart: HeldOutRows, some: Ints, middle: float, *, has_rules: bool
+) -> _Choice:
+    """Go along falling penalties, and then try heavier ones of rules, by the error on some of the held-out rows."""
 
     def tried(strength: float, of_rules: float = 1.0) -> _Choice:
-        return _Choice(strength, of_rules, held_out(strength, of_rules))
+        found = predicted(strength, of_rules)
+        known = HeldOutRows(found, *apart[1:])
+        return _Choice(strength, of_rules, found, HeldOutRows(*(each[some] for each in known)).mse)
 
     best, n_worse = tried(middle * float(PATH[0])), 0
     for factor in PATH[1:]:
