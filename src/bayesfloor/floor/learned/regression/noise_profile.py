@@ -106,7 +106,7 @@ def profile_of_residuals(
             of_clusters = standard_error_of(clusters[rows])
             relative[number] = max(relative[number], of_clusters(values))
             error[number] = max(error[number], of_clusters(scores))
-        relative[number] /= max(mean, 1e-300)
+        relative[number] /= max(mean, 0.01 * relative[number])  # no noise at all is known to be none
     sd, factor = np.sqrt(variance), np.exp(0.5 * reach * np.maximum(relative, 1e-9))
     # Kruskal and Wallis' test: variances of bins have no law of their own where the noise has long tails
     middle = float(error**-2.0 @ place / (error**-2.0).sum())
