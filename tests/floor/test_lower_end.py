@@ -7,7 +7,7 @@ from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.metrics import check_metrics
-from bayesfloor.floor.learned.rules import AS_FAST, Lead, fall_as_fast, growth_of_lead
+from bayesfloor.floor.learned.rules import AS_FAST, Lead, fall_as_fast, growth_of_lead, surely_as_fast
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, summarise
 from bayesfloor.tables.arguments import check_problem
@@ -101,6 +101,17 @@ def test_growth_and_fall_by_hand():
     assert fall_as_fast(errors, lambda values: 1.0) == 0.0  # not surely
     assert fall_as_fast(errors[::-1], standard_error) == 0.0
     assert fall_as_fast([errors[0], errors[1], 2.0 * errors[2]], standard_error) == 0.0  # slower than before
+
+
+@pytest.mark.parametrize(("kept", "fall", "least", "most"), [(0.6, 4.0, 0.0, 0.03), (1.0, 10.0, 0.7, 1.0)])
+def test_falls_are_not_called_steady_by_chance(kept, fall, least, most):
+    """The last fall has so many standard errors, and is a share of the one before: .6 on plain problems."""
+    rng = np.random.default_rng(0)
+    n, n_draws, found = 300, 400, 0
+    for _ in range(n_draws):
+        last, before = rng.normal([fall, fall / kept], n**0.5, (n, 2)).T
+        found += surely_as_fast([np.zeros(n), last, last + before], lambda values: values.std() / n**0.5)
+    assert least <= found / n_draws <= most
 
 
 def test_never_above_what_sampling_allows():

@@ -21,6 +21,8 @@ SURE = 2.0
 #: Share of one doubling's fall of the error that the next must keep for it to be as fast as before, and the standard
 #: errors that the fall must have for it to be a fall at all.
 AS_FAST, SURELY_FALLS = 0.85, 3.0
+#: Share that it keeps near the end of a curve, where a model of the right form errs by a multiple of 1 / rows.
+NEAR_END = 0.5
 #: Training sizes by which a lead is judged: all rows, a half and a quarter. Tables on disk have smaller ones as well.
 N_COMPARED = 3
 
@@ -151,3 +153,23 @@ def fall_as_fast(errors: Sequence[Floats], standard_error: Callable[[Floats], fl
     last, before = errors[1] - errors[0], errors[2] - errors[1]
     is_fall = last.mean() > SURELY_FALLS * standard_error(last) and last.mean() > AS_FAST * before.mean()
     return float(last.mean()) if is_fall else 0.0
+
+
+def surely_as_fast(errors: Sequence[Floats], standard_error: Callable[[Floats], float]) -> bool:
+    """Tell whether the error of numbers falls as fast as before, and that is no chance.
+
+    Squared errors of a few hundred rows fall surely where next to nothing is left, and by anything between none and
+    twice of what they fell before. So the last fall has to be surely more than near the end of a curve.
+
+    Parameters
+    ----------
+    errors, standard_error
+        As for `fall_as_fast`.
+
+    Returns
+    -------
+    bool
+    """
+    beyond = errors[1] - errors[0] - NEAR_END * (errors[2] - errors[1])
+    is_sure = beyond.mean() > SURELY_FALLS * standard_error(beyond)
+    return bool(is_sure and fall_as_fast(errors, standard_error) > 0.0)

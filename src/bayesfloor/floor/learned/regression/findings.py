@@ -6,7 +6,7 @@ BF048   nothing beats the mean of y
 BF049   residuals of neighbours are alike: there is signal that no learner caught
 BF050   the error still falls with more rows
 BF051   learners have only begun to see what there is
-BF052   the error falls as fast as before: no end is in sight
+BF052   the error surely falls as fast as before: no end is in sight
 BF053   a few rows rule the squared error
 BF054   the noise is uneven
 BF055   the target is a count, a share or bounded, or has few ordered values
@@ -161,7 +161,7 @@ def _find_in_curve(summary: NumberSummary, sizes: Floats) -> Iterator[Finding]:
             f"{value[0]:.4f} with {sizes[0]:.0f}. How far that goes on cannot be told, so {ends}.",
             "Take the lower end as what is known. More rows will tell more, and so may a learner made for such data.",
         )
-    elif summary.steady_fall > 0.0:
+    elif summary.is_steady:
         yield Finding(
             "BF052",
             f"Each doubling of the rows raises R² about as much as the one before: {value[2]:.4f}, {value[1]:.4f}, "

@@ -24,7 +24,7 @@ from bayesfloor.floor.learned.learning_curve import (
 )
 from bayesfloor.floor.learned.regression.curve_end import COMMON, OF_EQUAL, SLOW, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
-from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, below_attained, widened
+from bayesfloor.floor.learned.rules import ERR_ALIKE, N_COMPARED, WIDER, Lead, below_attained, surely_as_fast, widened
 from bayesfloor.floor.learned.simulated import Signs, with_simulated
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
@@ -87,8 +87,10 @@ class NumberSummary(NamedTuple):
         Of `by_size` and `absolute_by_size`.
     surely : float
         How surely the stack beats the mean of y: not at all, 0, or by two standard errors and more, 1.
-    growth, steady_fall : float
+    growth : float
         As for classes.
+    is_steady : bool
+        Whether the error surely falls as fast as before.
     alike : float
         Standard errors by which residuals of neighbours are alike.
     n_pairs : int
@@ -109,7 +111,7 @@ class NumberSummary(NamedTuple):
     absolute_covariance: Floats
     surely: float
     growth: float
-    steady_fall: float
+    is_steady: bool
     alike: float
     n_pairs: int
     freedom: float
@@ -216,7 +218,7 @@ def summarise_numbers(
         absolute_covariance=covariance_of(of_sizes[1], absolute.error**2, absolute.n_rows, misfit),
         surely=surely,
         growth=lead.growth,
-        steady_fall=lead.steady_fall,
+        is_steady=not in_time and surely_as_fast(losses, standard_error_of(clusters)),
         alike=alike,
         n_pairs=n_pairs,
         freedom=freedom_of(squared_parts(losses[0], clusters)),
