@@ -54,10 +54,10 @@ def announce(table: "Table", options: TableOptions, n_used: int, *, is_on_disk: 
                 f"{in_gib(needed)} of memory; {in_gib(limit)} are available. --max-rows N uses fewer"
             )
     used = "" if n_used >= table.n_samples else f", of which {counted(n_used)} are used"
-    limit = "" if available is None else f" of {in_gib(available)}"
+    there_is = "" if available is None else f" of {in_gib(available)}"
     say(
         f"{table.source}: {counted(table.n_samples)} rows of {counted(n_columns, 'column')}{used}; needs about "
-        f"{in_gib(here)}{limit} of memory.",
+        f"{in_gib(here)}{there_is} of memory.",
         quiet=options.quiet,
     )
 
@@ -71,7 +71,7 @@ def rows_to_train_on(table: "Table", options: TableOptions, effort: str, n_value
         What was read.
     options : TableOptions
         How many rows were asked for, and whether in groups or by time.
-    effort : {"fast", "default", "high"}
+    effort : {"fast", "default"}
         How much is trained.
     n_values : int
         Values that are used at the most where nobody says.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from bayesfloor.data.sampling import keys_of_points
@@ -232,7 +233,7 @@ def fit_model(
     return LandmarkModel(feature_map, fit.coefficients, trained.members(weights), fit.penalty, error, log_loss)
 
 
-def _known_rows(held: slice, codes: Ints, seen: Floats) -> Ints:
+def _known_rows(held: slice, codes: Ints, seen: NDArray[Any]) -> Ints:
     """Return held-out rows of classes that a fit has seen, given its rows of each class; all of them if none are.
 
     A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
