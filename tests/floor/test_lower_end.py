@@ -112,6 +112,8 @@ def test_falls_are_not_called_steady_by_chance(kept, fall, least, most):
         last, before = rng.normal([fall, fall / kept], n**0.5, (n, 2)).T
         found += surely_as_fast([np.zeros(n), last, last + before], lambda values: values.std() / n**0.5)
     assert least <= found / n_draws <= most
+    risen = np.zeros(n), np.ones(n) + last - last.mean(), np.full(n, 0.5)
+    assert not surely_as_fast(risen, lambda values: values.std() / n**0.5)
 
 
 def test_never_above_what_sampling_allows():

@@ -170,6 +170,7 @@ def surely_as_fast(errors: Sequence[Floats], standard_error: Callable[[Floats], 
     -------
     bool
     """
-    beyond = errors[1] - errors[0] - NEAR_END * (errors[2] - errors[1])
-    is_sure = beyond.mean() > SURELY_FALLS * standard_error(beyond)
+    before = errors[2] - errors[1]
+    beyond = errors[1] - errors[0] - NEAR_END * before
+    is_sure = before.mean() > 0.0 and beyond.mean() > SURELY_FALLS * standard_error(beyond)
     return bool(is_sure and fall_as_fast(errors, standard_error) > 0.0)
