@@ -53,7 +53,7 @@ def floors(X: Any, y: Any) -> Iterator[tuple[str, str]]:
     whole, pairs, classes = bf.bayes_error(X, y), bf.pairwise_bayes_error(X, y), bf.one_vs_rest_bayes_error(X, y)
     for name, floor in (("bayes_error", whole), ("pairwise", pairs), ("one_vs_rest", classes)):
         yield name, checksum(floor.estimate, floor.interval, floor.lower, floor.upper, floor.p_value)
-    for cut in ("min-cut", "average-linkage", "normalized-cut"):
+    for cut in ("min-cut", "average-linkage"):
         tree = bf.build_class_tree(pairs.normalized, pairs.classes, cut=cut)
         yield f"tree by {cut}", checksum(repr(tree.to_nested()))
 

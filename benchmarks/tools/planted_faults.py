@@ -72,12 +72,11 @@ FAULTS = [
     Fault("tables/treatments.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
     Fault("tables/joining.py", "found >= {TextColumn, NumberColumn}", "found > {TextColumn, NumberColumn}", "tables"),
     # --- tree: cuts of classes
-    Fault("tree/cuts.py", "alone = 0 if tied[0] == 0 else tied[-1]", "alone = tied[0]", "tree"),
+    Fault("tree/cuts.py", "degrees.argmin()", "degrees.argmax()", "tree"),
     Fault("tree/cuts.py", "(abs(2 * size - n), size)", "(abs(2 * size - n), -size)", "tree"),
     Fault("tree/class_tree.py", "node.index + len(node.left) if len(node.right) > 1",
           "node.index + len(node.right) if len(node.right) > 1", "tree/test_class_tree.py"),
-    Fault("tree/split_kernels.py", "if size[a] + size[b] < smallest and", "if size[a] + size[b] > smallest and",
-          "tree/test_other_cuts.py"),
+    Fault("tree/cuts.py", "linkage(-squareform", "linkage(squareform", "tree/test_average_linkage.py"),
     # --- learn: every learner once
     Fault("learn/ridge.py", "explained = ((2.0 - shares) * power", "explained = ((1.0 - shares) * power", "learn"),
     Fault("learn/nearest.py", "mass = 1.0 + weight.sum(axis=1)", "mass = 1.0 + weight.shape[1]", "learn"),

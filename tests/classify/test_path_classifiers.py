@@ -36,7 +36,7 @@ from .estimator_contract import (
 CLASSIFIERS = [LinearSVCCV(cv=3), OneVsOneSVC(2.0), SmartSVC(cv=3)]
 VARIANTS = [
     OneVsOneSVC(cv=3, decision="dag"),
-    SmartSVC(2.0, tree="balanced", affinity="bhattacharyya"),
+    SmartSVC(2.0, tree="average-linkage", affinity="bhattacharyya"),
     SmartSVC(cv=3, routing="soft"),
 ]
 

@@ -60,14 +60,14 @@ def test_what_is_no_tree(children):
 def test_long_names_stay_different():
     names = [f"a name of some length, number {k}, and then more" for k in range(8)]
     weights = np.random.default_rng(0).random((8, 8))
-    display = build_class_tree(weights + weights.T, names, cut="balanced").plot()
+    display = build_class_tree(weights + weights.T, names, cut="average-linkage").plot()
     assert sum("number" in text for text in texts_of(display)) == 8
     assert len(set(texts_of(display))) == len(texts_of(display))
     assert_readable(display.figure_)
     assert display.classes.tolist() == names
 
 
-@pytest.mark.parametrize("cut", ["balanced", "min-cut"])
+@pytest.mark.parametrize("cut", ["average-linkage", "min-cut"])
 def test_nothing_overlaps_on_small_axes(cut):
     weights = np.random.default_rng(0).random((26, 26))
     figure, (ax, _) = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained")

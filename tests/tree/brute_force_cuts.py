@@ -19,21 +19,8 @@ def cut_value(weights, left):
     return float(weights[np.ix_(left, right)].sum())
 
 
-def normalized_value(weights, left):
-    """The normalized cut; a side without any weight is cut off for nothing."""
-    cut = cut_value(weights, left)
-    degree = weights.sum(axis=1)
-    volumes = degree[list(left)].sum(), np.delete(degree, left).sum()
-    return sum(cut / volume for volume in volumes if volume > 0)
-
-
-def best_cuts(weights, value=cut_value, allowed=lambda left: True):
+def best_cuts(weights):
     """Return the lowest value and all cuts that have it."""
-    values = {left: value(weights, left) for left in all_cuts(len(weights)) if allowed(left)}
+    values = {left: cut_value(weights, left) for left in all_cuts(len(weights))}
     lowest = min(values.values())
     return lowest, [left for left, value in values.items() if value <= lowest * (1 + TIE)]
-
-
-def first_of(cuts, n):
-    """Most balanced, then smaller on the left, then smaller vertices on the left."""
-    return min(cuts, key=lambda left: (-min(len(left), n - len(left)), len(left), left))

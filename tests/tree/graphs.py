@@ -57,6 +57,13 @@ def tied_weights(draw, most=8):
     return symmetric(np.reshape(cells, (n, n)))
 
 
+def random_tree(labels, rng):
+    """Nested lists of labels, cut at random."""
+    labels = rng.permutation(list(labels)).tolist()
+    where = int(rng.integers(1, len(labels)))
+    return [random_tree(part, rng) if len(part) > 1 else part[0] for part in (labels[:where], labels[where:])]
+
+
 def as_sets(tree, names=None):
     """The tree as the set of its splits, each a pair of sets of labels."""
     names = tree.classes.tolist() if names is None else names

@@ -4,7 +4,6 @@ import copy
 import dataclasses
 import json
 import pickle
-import re
 import sys
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from bayesfloor.tree import ClassTree, build_class_tree
 
-from .graphs import as_sets, kinds, symmetric
+from .graphs import as_sets, kinds, random_tree, symmetric
 
 LABELS = {
     "int": [3, 1, 2, 7, 5],
@@ -98,41 +97,6 @@ def test_empty_and_blank_labels_show():
     assert {line[-3:] for line in tree_of(["", " ", "x"]).to_text().splitlines() if "cut" not in line} >= {" ''", "' '"}
 
 
-# In Graphviz's language a quoted string ends at the first quote that has no backslash before it.
-STATEMENT = re.compile(
-    r'  (node\d+|class\d+) \[label="((?:[^"\\]|\\.)*)"(, style=filled, fillcolor=gray95)?\];'
-    r"|  node\d+ -> (node\d+|class\d+);"
-)
-
-
-def read_dot(text):
-    """The labels in a dot file, unescaped, by name; and its edges."""
-    lines = text.split("\n")
-    assert (lines[0], lines[-1]) == ("digraph class_tree {", "}")
-    labels, edges = {}, []
-    for line in lines[2:-1]:
-        match = STATEMENT.fullmatch(line)
-        assert match, line
-        if match[1]:
-            labels[match[1]] = re.sub(r"\\(.)", r"\1", match[2]).replace("&amp;", "&")
-        else:
-            edges.append(tuple(line.strip(" ;").split(" -> ")))
-    return labels, edges
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_dot(kind):
-    tree = tree_of(LABELS[kind])
-    labels, edges = read_dot(tree.to_dot())
-    for code, label in enumerate(tree.classes.tolist()):
-        text = str(label)
-        assert labels[f"class{code}"] == (text if text.isprintable() else repr(label))
-    assert len(edges) == 2 * tree.n_nodes
-    for index, pair in enumerate(tree.children.tolist()):
-        for child in pair:
-            assert (f"node{index}", f"node{child}" if child >= 0 else f"class{~child}") in edges
-
-
 @pytest.mark.parametrize("kind", LABELS)
 def test_round_trip_through_json(kind):
     tree = tree_of(LABELS[kind])
@@ -201,14 +165,14 @@ def test_frame(tree, library, monkeypatch):
 def test_nested_lists_give_the_tree_back(n, seed):
     labels = [f"class {k}" for k in range(n)]
     weights = symmetric(np.random.default_rng(seed).random((n, n)))
-    tree = build_class_tree(weights, labels, cut="random", random_state=seed)
+    tree = build_class_tree(weights, labels, cut=random_tree(labels, np.random.default_rng(seed)))
     assert build_class_tree(weights, labels, cut=tree.to_nested()).nodes == tree.nodes
     assert as_sets(build_class_tree(None, cut=tree.to_nested())) == as_sets(tree)
 
 
 @given(st.integers(2, 30), st.integers(0, 1000))
 def test_sides_children_and_leaves_agree(n, seed):
-    tree = build_class_tree(np.zeros((n, n)), cut="random", random_state=seed)
+    tree = build_class_tree(np.zeros((n, n)), cut=random_tree(range(n), np.random.default_rng(seed)))
     assert sorted(tree.leaf_codes) == list(range(n))
     for node in tree.nodes:
         assert set(np.flatnonzero(tree.sides[node.index] == -1)) == set(node.left)
@@ -236,7 +200,6 @@ def test_deep_trees_need_no_recursion():
     assert tree.depth == n - 1
     assert tree.leaves.tolist() == list(range(n))
     assert tree.to_text().count("\n") == 2 * n - 2
-    assert tree.to_dot().count("->") == 2 * n - 2
     again = build_class_tree(None, cut=tree.to_nested())
     assert [node.left for node in again.nodes] == [(code,) for code in range(n - 1)]
 

@@ -33,10 +33,10 @@ def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-@pytest.mark.parametrize("cut", ["min-cut", "balanced"])
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
 def test_letters_are_legible(cut):
     weights = symmetric(np.random.default_rng(0).random((26, 26)))
-    ax = build_class_tree(weights, letters(), cut=cut, random_state=0).plot().ax_
+    ax = build_class_tree(weights, letters(), cut=cut).plot().ax_
     assert set(letters()) <= set(texts(ax))
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent() for text in ax.texts]

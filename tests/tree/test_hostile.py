@@ -50,9 +50,7 @@ def test_wrong_weights(weights, message):
         build_class_tree(weights, LABELS)
 
 
-@pytest.mark.parametrize(
-    "cut", ["min-cut", "normalized-cut", "average-linkage", "balanced", "random", ["ant", ["bee", "cat"]]]
-)
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage", ["ant", ["bee", "cat"]]])
 def test_every_cut_checks_the_weights(cut):
     with pytest.raises(ValueError, match="row 'ant', column 'bee' has nan"):
         build_class_tree(with_value(0, 1, np.nan), LABELS, cut=cut)
@@ -83,9 +81,9 @@ def test_too_few_classes():
         build_class_tree(np.empty((0, 0)))
 
 
-@pytest.mark.parametrize("cut", ["mincut", "", None, 3, {"a": "b"}])
+@pytest.mark.parametrize("cut", ["mincut", "random", "", None, 3, {"a": "b"}])
 def test_unknown_cut(cut):
-    with pytest.raises(ValueError, match=r"must be one of 'min-cut', .*'random' or nested lists of labels. Got"):
+    with pytest.raises(ValueError, match=r"must be one of 'min-cut', 'average-linkage' or nested lists of labels. Got"):
         build_class_tree(np.ones((3, 3)), cut=cut)
 
 
@@ -168,7 +166,7 @@ def test_data_frames_of_weights():
     assert build_class_tree(pandas.DataFrame(weights)).nodes == build_class_tree(weights).nodes
 
 
-@pytest.mark.parametrize("cut", ["min-cut", "normalized-cut", "average-linkage", "balanced"])
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
 def test_input_is_not_written_to(cut):
     weights = kinds(25)["sparse"] + np.eye(25)
     labels = np.arange(25)
@@ -179,7 +177,7 @@ def test_input_is_not_written_to(cut):
     assert tree.classes.tolist() == list(range(25))
 
 
-@pytest.mark.parametrize("cut", ["min-cut", "normalized-cut", "average-linkage", "balanced"])
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
 @pytest.mark.parametrize(
     "weights", [np.zeros((40, 40)), symmetric(np.ones((40, 40))), symmetric(np.full((40, 40), 5e-324))]
 )
@@ -188,7 +186,7 @@ def test_all_weights_equal(cut, weights):
     assert sorted(tree.leaf_codes) == list(range(40))
 
 
-@pytest.mark.parametrize("cut", ["min-cut", "normalized-cut", "average-linkage", "balanced"])
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
 def test_weights_of_all_sizes_at_once(cut):
     rng = np.random.default_rng(0)
     weights = symmetric(10.0 ** rng.integers(-300, 300, (40, 40)))

@@ -25,10 +25,9 @@ from bayesfloor.runtime.checks import Progress, check_n_trees, check_option
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.tables.arguments import prepared_points
 from bayesfloor.tree import ClassTree, build_class_tree
-from bayesfloor.tree.build import WEIGHTED_CUTS, check_graph
+from bayesfloor.tree.build import CUTS, check_graph
 
 AFFINITIES = ("henze-penrose", "bhattacharyya", "class-means")
-CUTS = (*WEIGHTED_CUTS, "random")
 
 #: Maximum deviation within classes, as a share of its range, of a feature that counts as constant within them.
 _CONSTANT = 1e-10
@@ -140,7 +139,7 @@ def cut_class_tree(
     affinity, n_trees, n_jobs
         As for `class_affinity`.
     seed : int
-        Seed of ties between distances and of a random tree.
+        Seed of ties between distances.
 
     Returns
     -------
@@ -156,12 +155,12 @@ def cut_class_tree(
         return build_class_tree(None, classes, cut=tree.to_nested()), None
     if not isinstance(tree, str):
         return build_class_tree(None, classes, cut=tree), None
-    check_option("tree", tree, CUTS, ", a ClassTree or nested lists of labels")  # before floors are computed
+    check_option("tree", tree, list(CUTS), ", a ClassTree or nested lists of labels")  # before floors are computed
     options = {"n_trees": n_trees, "n_jobs": n_jobs, "random_state": seed}
     rows, codes, weight = training.X, training.codes, training.sample_weight
     affinities = affinity_matrix(rows, codes, classes, affinity, sample_weight=weight, **options)
     second = nearness_of_means(rows, codes, weight)
-    return build_class_tree(affinities, classes, cut=tree, tie_weights=second, random_state=seed), affinities
+    return build_class_tree(affinities, classes, cut=tree, tie_weights=second), affinities
 
 
 def normalized_floors(forests: ClassForests) -> F64:

@@ -45,8 +45,7 @@ class HierarchicalClassifier(BinaryPartsClassifier):
     ----------
     estimator : classifier or None, default=None
         A clone of it works at each node of the class tree. None stands for `LinearSVCCV`.
-    tree : {"min-cut", "normalized-cut", "average-linkage", "balanced", "random"}, ClassTree or nested lists, \
-default="average-linkage"
+    tree : {"min-cut", "average-linkage"}, ClassTree or nested lists, default="average-linkage"
         How to cut the classes into a tree, or the tree itself, for instance ``[["a", "b"], ["c", "d"]]``.
     affinity : str or array-like of shape (n_classes, n_classes), default="bhattacharyya"
         How much every two classes overlap: "henze-penrose", the normalised floors of the pairs; "bhattacharyya", the
@@ -64,8 +63,8 @@ default="average-linkage"
         How many nodes to fit at once; None for one, unless in a ``joblib.parallel_config``. The floors take as many
         threads, and every core for None.
     random_state : int, None or random generator, default=0
-        Seeds the estimators' own ``random_state``, a random tree, and how ties fall among the floors. None leaves
-        estimators as they are, and stands for 0 otherwise.
+        Seeds the estimators' own ``random_state``, and how ties fall among the floors. None leaves estimators as they
+        are, and stands for 0 otherwise.
 
     Attributes
     ----------

@@ -245,9 +245,8 @@ def _class_trees() -> None:
         weights = rng.random((n_classes, n_classes))
         weights += weights.T
         np.fill_diagonal(weights, 0.0)
-        for cut in ("min-cut", "normalized-cut", "balanced", "average-linkage"):
-            bf.build_class_tree(weights, cut=cut)
-            bf.build_class_tree(weights * (weights > 1.2), cut=cut)
+        bf.build_class_tree(weights)
+        bf.build_class_tree(weights * (weights > 1.2))
 
 
 #: What to call, by the name of a part: those that take longest first.

@@ -7,11 +7,10 @@ by itself. Each inner node is a binary problem, and problems get harder on the w
     weights (K, K) ── build ──────── checked, symmetric; or nested lists, read
                         │
                         ├── cuts ─── one function per way to cut: codes ─► left or right
-                        │     cut_kernels     minimum cuts, exact, with all their ties
-                        │     split_kernels   the other ways
+                        │     cut_kernels     minimum cuts, exact
                         │
                         └── class_tree ─ nodes in order, the value of each cut;
-                                     text, dot, dict, nested lists, data frame, picture
+                                     text, dict, nested lists, data frame, picture
 
 `build_class_tree` is the way in. Weights are the normalized pairwise floors in the paper, but any
 measure of how alike two classes are will do: this room only sees the matrix.

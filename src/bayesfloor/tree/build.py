@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.kernels import spare_compilation
@@ -19,11 +19,9 @@ from bayesfloor.tree import cuts
 from bayesfloor.tree.class_tree import ClassTree, check_classes, grow_class_tree
 from bayesfloor.tree.cut_kernels import degrees_and_bound
 
-WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
+CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
     "min-cut": cuts.min_cut,
-    "normalized-cut": cuts.normalized_cut,
     "average-linkage": cuts.average_linkage,
-    "balanced": cuts.balanced_cut,
 }
 
 #: What second weights add, as a share of the largest weight: far below the sampling error of floors, and far above
@@ -32,9 +30,7 @@ SECOND_SHARE = 1e-6
 
 
 @like_input
-def build_class_tree(
-    weights: Any, classes: Any = None, *, cut: Any = "min-cut", tie_weights: Any = None, random_state: Any = 0
-) -> ClassTree:
+def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut", tie_weights: Any = None) -> ClassTree:
     """Build a binary tree of classes by cutting a graph of classes in two, then each part, and so on.
 
     Classes that are easily confused stay together for long, as a rule.
@@ -52,18 +48,11 @@ def build_class_tree(
 
         - "min-cut": where the sum of weights between the sides is lowest, as in the paper. This
           often splits off one class at a time.
-        - "normalized-cut": where that sum is the smallest share of all weights on either side;
-          exact up to 16 classes, along the second eigenvector of the normalized Laplacian beyond.
         - "average-linkage": so that the two sets of classes with the highest mean weight are joined first.
-        - "balanced": into halves with a low sum between them; exact up to 16 classes. The tree is
-          as shallow as can be.
-        - "random": at random, to compare with.
         - nested lists of labels, such as ``["a", ["b", "c"]]``: this very tree.
     tie_weights : array-like of shape (K, K), default=None
         A second measure of how alike two classes are, checked as `weights` are. It decides between cuts whose
         `weights` tie, as those of classes with a floor of 0 do: ``class_affinity(X, y, affinity="class-means")[1]``.
-    random_state : int, None, numpy Generator or RandomState, default=0
-        Seed of "random"; not used otherwise.
 
     Returns
     -------
@@ -78,16 +67,13 @@ def build_class_tree(
 
     Notes
     -----
-    The order of the classes does not matter, except where cuts are equally good to one part in 10^12, which
+    The order of the classes does not matter, except where cuts are equally good but for rounding, which
     `tie_weights` of real data prevent: a millionth of them is added to `weights`, in units in which the largest weight,
-    and the largest sum of one class's second weights, are 1. Without them the most balanced cut goes first, then the
-    one with the smaller left side (the side with the first class), then the one with the classes that come first on
-    the left. Groups of classes with no weight between them are then split first, as evenly as they can be, so that
+    and the largest sum of one class's second weights, are 1. Without them any of the cuts that tie may be taken. With
+    "min-cut", groups of classes with no weight between them are then split first, as evenly as they can be, so that
     weights that are all zero give a balanced tree. Finding BF018 says where cuts of 0 follow each other.
 
-    Minimum cuts are exact. A tree has K − 1 of them; each takes a few times K² steps as a rule, and more where many
-    cuts tie. A thousand classes took 3 s of one core with random weights, 14 s with all but 5% of these set to
-    zero, and 37 s with nothing but ones and zeros. The other cuts took 1 to 5 s.
+    Minimum cuts are exact. A tree has K − 1 of them; each takes a few times K² steps.
 
     Examples
     --------
@@ -100,18 +86,15 @@ def build_class_tree(
     """
     if isinstance(cut, list | tuple):
         return _given_tree(cut, weights, classes)
-    check_option("cut", cut, [*WEIGHTED_CUTS, "random"], " or nested lists of labels")
+    check_option("cut", cut, list(CUTS), " or nested lists of labels")
     if weights is None:
         raise ValueError("weights may be None only where cut is nested lists of labels")
     labels, matrix = check_graph("weights", weights, classes)
     second = None if tie_weights is None else check_graph("tie_weights", tie_weights, classes)[1]
-    if cut == "random":
-        split = cuts.random_cut(np.random.default_rng(check_random_state_seed(random_state)))
-    else:
-        split = WEIGHTED_CUTS[cut](matrix if second is None else _with_ties_broken(matrix, second))
+    split = CUTS[cut](matrix if second is None else _with_ties_broken(matrix, second))
     with spare_compilation(1e-5 * len(labels) ** 3, degrees_and_bound):
         tree = grow_class_tree(labels, split, lambda left, right: matrix[np.ix_(left, right)].sum())
-    return tree if cut == "random" else replace(tree, findings=tuple(_find_zeros(tree, second is not None)))
+    return replace(tree, findings=tuple(_find_zeros(tree, second is not None)))
 
 
 def _with_ties_broken(weights: Floats, second: Floats) -> Floats:
@@ -131,7 +114,7 @@ def _find_zeros(tree: ClassTree, has_second: bool) -> Iterator[Finding]:
     if not n_free:
         return
     said, hint = (
-        "they were cut evenly, in the order of the classes.",
+        "the order of the classes decided.",
         "Give tie_weights, such as class_affinity(X, y, affinity='class-means')[1].",
     )
     if has_second:

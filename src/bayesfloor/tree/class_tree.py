@@ -154,19 +154,6 @@ class ClassTree(PlottedResult, says="n_classes depth cuts", display="ClassTreeDi
         """Return the tree as lines of text: the value of each cut, and under it its two sides."""
         return "\n".join(lines + self._title(child) for lines, child in self._walk())
 
-    def to_dot(self) -> str:
-        """Return the tree in Graphviz's language, for example for ``dot -Tsvg``."""
-        lines = ["digraph class_tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
-        edges = []
-        for _, child in self._walk():
-            name = f"node{child}" if child >= 0 else f"class{~child}"
-            style = "" if child >= 0 else ", style=filled, fillcolor=gray95"
-            lines.append(f'  {name} [label="{_dot_text(self._title(child))}"{style}];')
-            if child >= 0:
-                for below in self.children[child].tolist():
-                    edges.append(f"  {name} -> " + (f"node{below};" if below >= 0 else f"class{~below};"))
-        return "\n".join([*lines, *edges, "}"])
-
     def _title(self, child: int) -> str:
         """Name a node or leaf in one line."""
         if child < 0:
@@ -292,8 +279,3 @@ def check_classes(classes: Any) -> NDArray[Any]:
     if len(repeated):
         raise ValueError(f"classes holds {shown(labels[repeated[0]])} more than once")
     return labels[codes]
-
-
-def _dot_text(text: str) -> str:
-    """Escape for a quoted label in Graphviz's language, in which & starts an entity."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

@@ -450,7 +450,7 @@ class SmartSVC(PathClassifier):
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
-        Seed of the folds, of ties between distances, and of a random tree.
+        Seed of the folds, and of ties between distances.
 
     Attributes
     ----------
