@@ -93,19 +93,6 @@ def test_a_classifier_takes_them(sample):
         assert np.sum(weighted.predict(X) == rare) > np.sum(plain.predict(X) == rare)
 
 
-def test_cheapest_label(sample):
-    costs = bayes_cost_matrix(*sample, strength=4)
-    shares = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
-    expected = []
-    for row in shares:
-        risk = [sum(row[k] * costs.cost[k, called] for k in range(3)) for called in range(3)]
-        expected.append(NAMES[int(np.argmin(risk))])
-    assert costs.cheapest(shares).tolist() == expected
-    assert expected != NAMES[shares.argmax(axis=1)].tolist()
-    with pytest.raises(ValueError, match=r"probabilities of shape \(n_samples, 3\), got \(50, 2\)"):
-        costs.cheapest(shares[:, :2])
-
-
 @pytest.mark.parametrize("weigh", [bayes_class_weight, bayes_cost_matrix])
 @pytest.mark.parametrize(
     ("arguments", "message"),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.floor.trees.problem import Progress
@@ -121,26 +121,6 @@ class CostMatrix(Result, says="classes cost"):
         weights = self.cost.sum(axis=1) / (len(self.classes) - 1)
         return _as_class_weight(self.classes, self.class_counts, weights)
 
-    def cheapest(self, probabilities: ArrayLike) -> NDArray[Any]:
-        """Return the labels with the smallest expected cost.
-
-        Parameters
-        ----------
-        probabilities : array-like of shape (n_samples, n_classes)
-            What ``predict_proba`` gives, in the order of `classes`. They should mean what they say, so fit the
-            classifier without weights.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        shares = np.asarray(probabilities, np.float64)
-        if shares.ndim != 2 or shares.shape[1] != len(self.classes):
-            raise ValueError(
-                f"Expected probabilities of shape (n_samples, {len(self.classes)}), got {shares.shape} instead."
-            )
-        return self.classes[np.argmin(shares @ self.cost, axis=1)]
-
     def _columns(self) -> dict[str, Any]:
         """Return a row for each pair of different classes."""
         actual, called = np.nonzero(~np.eye(len(self.classes), dtype=bool))
@@ -171,7 +151,7 @@ def bayes_cost_matrix(
     Returns
     -------
     CostMatrix
-        A cost for every two classes, with ``class_weight()``, ``cheapest(probabilities)`` and ``frame()``.
+        A cost for every two classes, with ``class_weight()`` and ``frame()``.
 
     Examples
     --------
