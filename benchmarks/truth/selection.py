@@ -95,8 +95,6 @@ CASES = {
         2,
         {
             "forward, first 2": first_chosen(2),
-            "forward with pairs, first 2": first_chosen(2, lookahead=2),
-            "forward with pairs, auto": auto(lookahead=2),
             "backward, last 2": first_chosen(2, direction="backward"),
             "backward, auto": auto(direction="backward"),
             **univariate(2),

@@ -57,6 +57,6 @@ plt.show()
 # What to do next
 # ---------------
 # Buy from the left, and stop where neither line falls any more. By default the search itself
-# stops, where the next step lowers the floor by no more than its standard error. ``lookahead=2``
-# also finds columns that say something only together. The
-# same selector takes a target of numbers. More: :doc:`/choose`.
+# stops, where the next step lowers the floor by no more than its standard error.
+# ``direction="backward"`` also finds columns that say something only together. The same selector
+# takes a target of numbers. More: :doc:`/choose`.

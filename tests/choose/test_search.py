@@ -55,31 +55,6 @@ def test_forward_ends_when_all_are_in():
     assert [step.selected for step in search_forward(given(table), START, 2, None)] == [True, True, True]
 
 
-XOR = sets({(1,): 0.45, (1, 3): 0.1, (0, 1): 0.44, (0, 1, 3): 0.12})
-
-
-def test_pairs_are_tried_where_no_single_group_is_clearly_better():
-    steps = search_forward(given(XOR), START, 4, None, lookahead=2)
-    assert [step.changed for step in steps if step.selected] == [(), (1, 3)]
-    assert steps[1].n_candidates == 4 + 6
-    assert steps[1].in_use == (1, 3)
-    single = search_forward(given(XOR), START, 4, 1, lookahead=2)  # no room for two
-    assert [step.changed for step in single] == [(), (1,)]
-
-
-def test_a_pair_must_pay_for_both():
-    table = sets({(1,): 0.45, (1, 3): 0.44})  # 0.06 below the start, 0.01 below the single one
-    assert [step.changed for step in search_forward(given(table), START, 4, None, lookahead=2)] == [(), (1,), (3,)]
-    table = sets({(1,): 0.3, (1, 2): 0.29, (1, 2, 3): 0.27})  # 0.03 for two groups of 0.02 each
-    assert [step.changed for step in search_forward(given(table), START, 4, None, lookahead=2)] == [(), (1,), (2,)]
-
-
-def test_pairs_are_not_tried_where_a_single_group_is_clearly_better():
-    try_all = given(sets({(1,): 0.3, (1, 3): 0.1}))
-    search_forward(try_all, START, 4, 2, lookahead=2)
-    assert len(try_all.tried) == 4 + 3
-
-
 def test_backward_removes_what_is_missed_least():
     table = sets({(0, 1, 2): 0.3, (0, 1): 0.25, (0, 2): 0.4, (1, 2): 0.4, (0,): 0.26, (1,): 0.4})
     steps = search_backward(given(table), 3, None)
@@ -98,7 +73,7 @@ def test_backward_compares_with_the_lowest_so_far():
 
 def test_one_group():
     assert len(search_backward(given({}), 1, None)) == 1
-    assert [step.changed for step in search_forward(given({}), START, 1, None, lookahead=2)] == [(), (0,)]
+    assert [step.changed for step in search_forward(given({}), START, 1, None)] == [(), (0,)]
 
 
 @pytest.mark.parametrize("n_wanted", [None, 1, 3, 6])
@@ -114,7 +89,7 @@ def test_candidates_are_counted_in_advance(n_wanted):
         return [level(0.5) for _ in candidates]
 
     search_forward(larger_is_better, START, 6, n_wanted)
-    assert len(tried) == n_candidates_at_most(6, n_wanted, "forward", 1)
+    assert len(tried) == n_candidates_at_most(6, n_wanted, "forward")
     tried.clear()
     search_backward(all_alike, 6, n_wanted)
-    assert len(tried) == n_candidates_at_most(6, n_wanted, "backward", 1)
+    assert len(tried) == n_candidates_at_most(6, n_wanted, "backward")

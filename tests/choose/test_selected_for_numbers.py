@@ -29,11 +29,10 @@ def test_finds_the_features_that_matter(options):
     assert chosen(FloorSelector(**options), *sample()) == [2, 4]
 
 
-def test_finds_a_product_by_pairs():
+def test_backward_finds_a_product():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((300, 6))
     y = X[:, 1] * X[:, 3] + 0.2 * rng.standard_normal(300)
-    assert chosen(FloorSelector(lookahead=2), X, y) == [1, 3]
     assert chosen(FloorSelector(direction="backward"), X, y) == [1, 3]
 
 
@@ -130,7 +129,6 @@ def test_pipeline_sparse_input_clone_and_pickle():
     [
         ({"n_features_to_select": 7}, "number of features, 6. Got 7"),
         ({"direction": "sideways"}, "'direction' parameter"),
-        ({"lookahead": 3}, "'lookahead' parameter"),
         ({"n_trees": 0}, "n_trees"),
         ({"max_rows": 1}, "max_rows"),
         ({"criterion": "mean"}, "criterion='mean' compares pairs of classes, and y holds numbers"),

@@ -136,9 +136,6 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     feature_groups : sequence of sequences or None, default=None
         Columns that enter or leave together, such as the dummies of one categorical variable: names, or numbers
         from 0. A column in no group is on its own.
-    lookahead : {1, 2}, default=1
-        2 lets forward selection add two features at once where no single one lowers the floor enough. It then
-        tries all pairs, and finds features that say nothing by themselves, as in an exclusive or.
     max_rows : int or None, default=None
         Use at most so many rows, chosen by the seed, with the same share of each class; None for 5000
         (`data.sampling.CHOICE_ROWS`).
@@ -215,7 +212,6 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         direction: str = "forward",
         criterion: str = "whole",
         feature_groups: Sequence[Sequence[Any]] | None = None,
-        lookahead: int = 1,
         max_rows: int | None = None,
         n_trees: int = 3,
         confidence: float = 0.95,
@@ -228,7 +224,6 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.direction = direction
         self.criterion = criterion
         self.feature_groups = feature_groups
-        self.lookahead = lookahead
         self.max_rows = max_rows
         self.n_trees = n_trees
         self.confidence = confidence
@@ -298,20 +293,19 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Search for groups of columns, candidates in threads."""
         n_groups, n_wanted = len(columns_of), self._n_groups_wanted(len(columns_of))
         check_option("direction", self.direction, ("forward", "backward"))
-        check_option("lookahead", self.lookahead, (1, 2))
 
         def level_of(in_use: Groups) -> FloorLevel:
             return floors.level(np.sort(np.concatenate([columns_of[group] for group in in_use])))
 
         def work(pool: WorkerPool) -> list[Step]:
-            pool.expect(n_candidates_at_most(n_groups, n_wanted, self.direction, self.lookahead))
+            pool.expect(n_candidates_at_most(n_groups, n_wanted, self.direction))
 
             def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
                 return pool.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
 
             if self.direction == "backward":
                 return search_backward(try_all, n_groups, n_wanted)
-            return search_forward(try_all, floors.start, n_groups, n_wanted, lookahead=self.lookahead)
+            return search_forward(try_all, floors.start, n_groups, n_wanted)
 
         return supervise(work, check_n_jobs(self.n_jobs), self.progress)
 

@@ -10,14 +10,10 @@ The rule to stop (``n_groups_wanted=None``):
 
 The standard error is that of the floor itself, the larger of the two that are compared. The difference of two floors
 from the same rows is surer than that, but it is the best of many, and the best of many differs by luck.
-
-The first step has no floor from the same rows to compare with, so luck goes further there: with pairs to fall back on
-(``lookahead=2``), a single group must lower the floor by `CLEAR_FALL` standard errors to be taken without trying them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -27,9 +23,6 @@ from bayesfloor.runtime.text import listed
 
 Groups = tuple[int, ...]
 TryAll = Callable[[Sequence[Groups]], list[FloorLevel]]
-
-#: Minimum fall, in standard errors, that chance hardly explains even for the best of a hundred useless groups.
-CLEAR_FALL = 3
 
 
 class Step(NamedTuple):
@@ -48,9 +41,7 @@ def larger_standard_error(first: FloorLevel, second: FloorLevel) -> float:
     return max(first.standard_error, second.standard_error)
 
 
-def search_forward(
-    try_all: TryAll, start: FloorLevel, n_groups: int, n_groups_wanted: int | None, *, lookahead: int = 1
-) -> list[Step]:
+def search_forward(try_all: TryAll, start: FloorLevel, n_groups: int, n_groups_wanted: int | None) -> list[Step]:
     """Add the group with the lowest resulting floor, again and again.
 
     Parameters
@@ -63,9 +54,6 @@ def search_forward(
         How many groups there are.
     n_groups_wanted : int or None
         How many to add; None for as many as the rule allows, and at least one.
-    lookahead : {1, 2}, default=1
-        2 tries all pairs of groups where no single one lowers the floor enough. A pair is taken if it lowers the floor
-        by more than two standard errors, and by more than one below the best single group.
 
     Returns
     -------
@@ -78,32 +66,15 @@ def search_forward(
         started = perf_counter()
         before = steps[-1]
         rest = [group for group in range(n_groups) if group not in before.in_use]
-        added, level = _best_addition(try_all, before.in_use, [(group,) for group in rest])
-        n_candidates = len(rest)
-        worthwhile = _lowers_enough(before.level, level, 1)
-        is_clear = worthwhile if before.in_use else _lowers_enough(before.level, level, CLEAR_FALL)
-        if lookahead == 2 and not is_clear and len(rest) > 1 and len(before.in_use) + 2 <= most:
-            pairs = list(combinations(rest, 2))
-            pair, pair_level = _best_addition(try_all, before.in_use, pairs)
-            n_candidates += len(pairs)
-            if _lowers_enough(before.level, pair_level, 2) and _lowers_enough(level, pair_level, 1):
-                added, level, worthwhile = pair, pair_level, True
+        levels = try_all([(*before.in_use, group) for group in rest])
+        best = min(range(len(levels)), key=lambda number: levels[number].floor)
+        level, in_use = levels[best], (*before.in_use, rest[best])
+        worthwhile = before.level.floor - level.floor > larger_standard_error(before.level, level)
         selected = worthwhile or n_groups_wanted is not None or not before.in_use
-        in_use = (*before.in_use, *added)
-        steps.append(Step(added, in_use, level, selected, n_candidates, perf_counter() - started))
+        steps.append(Step((rest[best],), in_use, level, selected, len(rest), perf_counter() - started))
         if not selected:
             break
     return steps
-
-
-def _best_addition(try_all: TryAll, in_use: Groups, additions: Sequence[Groups]) -> tuple[Groups, FloorLevel]:
-    levels = try_all([(*in_use, *addition) for addition in additions])
-    best = min(range(len(levels)), key=lambda number: levels[number].floor)
-    return additions[best], levels[best]
-
-
-def _lowers_enough(before: FloorLevel, after: FloorLevel, n_errors: int) -> bool:
-    return before.floor - after.floor > n_errors * larger_standard_error(before, after)
 
 
 def search_backward(try_all: TryAll, n_groups: int, n_groups_wanted: int | None) -> list[Step]:
@@ -144,13 +115,12 @@ def search_backward(try_all: TryAll, n_groups: int, n_groups_wanted: int | None)
     return steps
 
 
-def n_candidates_at_most(n_groups: int, n_groups_wanted: int | None, direction: str, lookahead: int) -> int:
+def n_candidates_at_most(n_groups: int, n_groups_wanted: int | None, direction: str) -> int:
     """Count the sets that a search looks at if it does not stop early."""
     if direction == "backward":
         return 1 + sum(range((n_groups_wanted or 1) + 1, n_groups + 1))
     n_steps = n_groups if n_groups_wanted is None else n_groups_wanted
-    n_pairs = n_groups * (n_groups - 1) // 2 if lookahead == 2 else 0
-    return sum(n_groups - step for step in range(n_steps)) + n_pairs
+    return sum(n_groups - step for step in range(n_steps))
 
 
 @dataclass(frozen=True)
