@@ -4,7 +4,6 @@ from scipy import sparse
 
 from bayesfloor.choose.floor_levels import (
     FloorSet,
-    criterion_level,
     difference_interval,
     level_without_features,
     mean_of_halves,
@@ -46,20 +45,15 @@ def test_floors_are_those_of_the_floor_room(sample):
     assert not pairs.directions[[0]].toarray()[0, y == 2].any()
 
 
-def test_criteria_are_those_of_the_floor_room(sample):
-    X, y = sample
-    pairs = pairwise_bayes_error(X, y).estimate[np.triu_indices(3, 1)]
-    assert criterion_level(X, y, 3, "whole", OPTIONS).floor == bayes_error(X, y).estimate
-    assert criterion_level(X, y, 3, "mean", OPTIONS).floor == pytest.approx(pairs.mean())
-    assert criterion_level(X, y, 3, "worst", OPTIONS).floor == pairs.max()
-
-
 @pytest.mark.parametrize("criterion", ["whole", "mean", "worst"])
 def test_without_features_is_the_floor_of_a_constant_one(criterion):
     y = np.repeat([0, 1, 2], [5, 20, 40])
     start = level_without_features(np.bincount(y), criterion)
-    constant = criterion_level(np.ones((65, 1)), y, 3, criterion, OPTIONS)
-    assert start.floor == start.low == start.high == pytest.approx(constant.floor)
+    forests = class_forests(np.ones((65, 1)), y)
+    whole = whole_floor(forests.whole, y, 3, OPTIONS, directed=False).floor
+    pairs = pair_floors(forests, y, OPTIONS, directed=False).floor
+    constant = {"whole": whole[0], "mean": pairs.mean(), "worst": pairs.max()}[criterion]
+    assert start.floor == start.low == start.high == pytest.approx(constant)
     assert start.standard_error == 0
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor import FloorSelector
-from bayesfloor.floor import bayes_error, pairwise_bayes_error
+from bayesfloor.floor import bayes_error
 
 from .samples import exclusive_or, shifted_classes, table_of_dummies
 
@@ -57,10 +57,9 @@ def test_forward_misses_it():
     assert chosen(FloorSelector(2), *exclusive_or(1)) != [1, 3]
 
 
-@pytest.mark.parametrize("criterion", ["whole", "mean", "worst"])
-def test_path_holds_the_floors_of_what_was_chosen(criterion):
+def test_path_holds_the_floors_of_what_was_chosen():
     X, y = shifted_classes(0, 100, n_features=4, n_classes=3, shift=1.0)
-    selector = FloorSelector(3, criterion=criterion).fit(X, y)
+    selector = FloorSelector(3).fit(X, y)
     frame = selector.path_.frame()
     assert frame["n_features"].tolist() == [0, 1, 2, 3]
     columns = []
@@ -68,9 +67,7 @@ def test_path_holds_the_floors_of_what_was_chosen(criterion):
         columns.append(int(name.removeprefix("x")))
         by_hand = {}
         for j in set(range(4)) - set(columns[:-1]):
-            part = X[:, [*columns[:-1], j]]
-            pairs = pairwise_bayes_error(part, y).estimate[np.triu_indices(3, 1)]
-            by_hand[j] = {"whole": bayes_error(part, y).estimate, "mean": pairs.mean(), "worst": pairs.max()}[criterion]
+            by_hand[j] = bayes_error(X[:, [*columns[:-1], j]], y).estimate
         assert floor == pytest.approx(min(by_hand.values()))
         assert floor == pytest.approx(by_hand[columns[-1]])
     assert sorted(columns) == selector.get_support(indices=True).tolist()
@@ -239,7 +236,6 @@ def test_progress_and_callers_in_several_threads():
         ({"n_features_to_select": True}, ValueError, "Got True"),
         ({"n_features_to_select": "all"}, ValueError, "Got 'all'"),
         ({"direction": "sideways"}, ValueError, "'direction' parameter must be one of 'forward', 'backward'"),
-        ({"criterion": "best"}, ValueError, "'criterion' parameter must be one of 'whole', 'mean', 'worst'"),
         ({"n_trees": 0}, ValueError, "n_trees"),
         ({"confidence": 1.5}, ValueError, "confidence"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),

@@ -131,7 +131,6 @@ def test_pipeline_sparse_input_clone_and_pickle():
         ({"direction": "sideways"}, "'direction' parameter"),
         ({"n_trees": 0}, "n_trees"),
         ({"max_rows": 1}, "max_rows"),
-        ({"criterion": "mean"}, "criterion='mean' compares pairs of classes, and y holds numbers"),
         ({"task": "ranking"}, "'task' parameter"),
     ],
 )

@@ -57,12 +57,12 @@ def test_frames_come_back(library):
 def test_of_a_selector():
     X, y = load_wine(return_X_y=True, as_frame=True)
     scaled = StandardScaler().set_output(transform="pandas").fit_transform(X[["proline", "ash", "alcohol"]])
-    selector = FloorSelector(2, criterion="mean")
+    selector = FloorSelector(2)
     path = selector.fit(scaled, y).path_
     display = path.plot()
     np.testing.assert_array_equal(display.frame()["floor"], path.frame()["floor"])
     assert steps_of(display) == ["start", *(f"+ {step.features[0]}" for step in path.steps[1:])]
-    assert display.ax_.get_ylabel() == "mean floor of all pairs, 95% interval"
+    assert display.ax_.get_ylabel() == "floor, 95% interval"
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,10 @@ from scipy.special import ndtri
 from bayesfloor.floor.trees.between_groups import edges_between_groups, sum_at_groups
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_pair, of_whole, pairs_of
 from bayesfloor.floor.trees.problem import Options, floors_of
-from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+from bayesfloor.forest import ClassForests, Forests
 from bayesfloor.runtime.arrays import Floats, Ints
 
 CRITERIA = ("whole", "mean", "worst")
-#: Which floor each criterion compares, as displays name it.
-MEASURE_OF = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair", "noise": "noise"}
 
 
 @dataclass(frozen=True)
@@ -216,19 +214,6 @@ def _floor_set(cross: CrossEdges, n_classes: int, largest: Any, options: Options
     floor = np.atleast_1d(floors.estimate)
     low, high = np.atleast_2d(floors.interval).T
     return FloorSet(floor, floor - low, high - floor, options.confidence, directions)
-
-
-def criterion_level(
-    X: Floats, codes: Ints, n_classes: int, criterion: str, options: Options, groups: Ints | None = None
-) -> FloorLevel:
-    """Return the floor of some points that a criterion asks for: of the whole problem, the mean or the worst pair."""
-    engine = options.engine(options.random_state)
-    if criterion == "whole":
-        forests = spanning_forests(X, **engine)
-        return whole_floor(forests, codes, n_classes, options, directed=False, groups=groups).level()
-    by_class = class_forests(X, codes, **engine)
-    pairs = pair_floors(by_class, codes, options, directed=criterion == "mean", groups=groups)
-    return pairs.mean().level() if criterion == "mean" else pairs.level(pairs.worst)
 
 
 def level_without_features(class_counts: Ints, criterion: str) -> FloorLevel:

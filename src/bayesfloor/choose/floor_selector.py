@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
+from bayesfloor.choose.floor_levels import FloorLevel, level_without_features, whole_floor
 from bayesfloor.choose.linear_residuals import quick_noise, standard_columns
 from bayesfloor.choose.search import (
     Groups,
@@ -32,6 +32,7 @@ from bayesfloor.data.sampling import CHOICE_ROWS, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError
+from bayesfloor.forest import spanning_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
 from bayesfloor.runtime.frames import like_input, with_text_names
@@ -43,30 +44,30 @@ from bayesfloor.tables.arguments import check_problem
 
 @dataclass(frozen=True, eq=False)
 class ClassColumns:
-    """A sample of rows with classes, and the floor to lower: of the whole problem, the mean or the worst pair."""
+    """A sample of rows with classes, and their floor to lower."""
 
     sample: Problem
     n_samples: int
-    criterion: str
     options: Options
 
     @classmethod
-    def choose(cls, problem: Problem, criterion: str, max_rows: int | None, options: Options) -> Self:
+    def choose(cls, problem: Problem, max_rows: int | None, options: Options) -> Self:
         """Choose rows, with the same share of each class."""
         most = check_max_rows(max_rows, len(problem.classes), CHOICE_ROWS)
         sample = problem.take(stratified_rows(problem.codes, most, problem.keys(options.random_state)))
-        return cls(sample, len(problem.X), criterion, options)
+        return cls(sample, len(problem.X), options)
 
     @property
     def start(self) -> FloorLevel:
         """The error of always predicting the commonest class."""
-        return level_without_features(self.sample.class_counts, self.criterion)
+        return level_without_features(self.sample.class_counts, "whole")
 
     def level(self, columns: Ints) -> FloorLevel:
-        """Return the floor that the criterion asks for."""
-        points = np.ascontiguousarray(self.sample.X[:, columns])
-        n_classes = len(self.sample.classes)
-        return criterion_level(points, self.sample.codes, n_classes, self.criterion, self.options, self.sample.groups)
+        """Return the floor with some columns."""
+        sample, options = self.sample, self.options
+        forests = spanning_forests(np.ascontiguousarray(sample.X[:, columns]), **options.engine(options.random_state))
+        n_classes = len(sample.classes)
+        return whole_floor(forests, sample.codes, n_classes, options, directed=False, groups=sample.groups).level()
 
     def floor(self, columns: Ints, n_jobs: int | None) -> BayesError:
         """Return the floor of the whole problem."""
@@ -130,9 +131,6 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Whether y holds classes or numbers; "auto" decides by its values.
     direction : {"forward", "backward"}, default="forward"
         Whether to add features or to remove them.
-    criterion : {"whole", "mean", "worst"}, default="whole"
-        The floor to lower: of the whole problem, the mean over all pairs of classes, or that of the worst pair. Numbers
-        have only the first.
     feature_groups : sequence of sequences or None, default=None
         Columns that enter or leave together, such as the dummies of one categorical variable: names, or numbers
         from 0. A column in no group is on its own.
@@ -210,7 +208,6 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         task: str = "auto",
         direction: str = "forward",
-        criterion: str = "whole",
         feature_groups: Sequence[Sequence[Any]] | None = None,
         max_rows: int | None = None,
         n_trees: int = 3,
@@ -222,7 +219,6 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_to_select = n_features_to_select
         self.task = task
         self.direction = direction
-        self.criterion = criterion
         self.feature_groups = feature_groups
         self.max_rows = max_rows
         self.n_trees = n_trees
@@ -267,7 +263,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.path_ = SelectionPath(
             tuple(_with_names(step, columns_of, names) for step in steps),
             direction=self.direction,
-            criterion=self.criterion if self.task_ == "classification" else "noise",
+            criterion="whole" if self.task_ == "classification" else "noise",
             n_rows=self.n_rows_,
             n_samples=floors.n_samples,
             confidence=options.confidence,
@@ -277,16 +273,13 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _floors(self, X: Any, y: Any, groups: Any, options: Options) -> ClassColumns | NumberColumns:
         """Check the data and choose the rows to search on."""
         check_option("task", self.task, TASKS)
-        check_option("criterion", self.criterion, CRITERIA)
         how: dict[str, Any] = {"prepare": "strict", "seed": options.random_state, "needs_all": True}
         problem = check_problem(X, y, task=self.task, groups=groups, **how)
         self.task_ = problem.task
         self.__dict__.pop("classes_", None)
         if problem.task == "classification":
             self.classes_ = problem.classes
-            return ClassColumns.choose(problem, self.criterion, self.max_rows, options)
-        if self.criterion != "whole":
-            raise ValueError(f"criterion={self.criterion!r} compares pairs of classes, and y holds numbers")
+            return ClassColumns.choose(problem, self.max_rows, options)
         return NumberColumns.choose(problem, self.max_rows, options)
 
     def _search(self, floors: ClassColumns | NumberColumns, columns_of: list[Ints]) -> list[Step]:

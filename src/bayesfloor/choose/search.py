@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
+from bayesfloor.choose.floor_levels import FloorLevel
 from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import listed
 
@@ -167,8 +167,8 @@ class SelectionPath(PlottedResult, display="SelectionPathDisplay"):
         The start, then one entry per step.
     direction : {"forward", "backward"}
         Whether features are added or removed.
-    criterion : {"whole", "mean", "worst", "noise"}
-        Which floor is compared; "noise" is the noise variance as a share of the variance of y.
+    criterion : {"whole", "noise"}
+        Which floor is compared: of all classes, or the noise variance as a share of the variance of y.
     n_rows, n_samples : int
         Rows that the floors come from, and rows that there were.
     confidence : float
@@ -209,4 +209,4 @@ class SelectionPath(PlottedResult, display="SelectionPathDisplay"):
         }
 
     def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
-        return super()._drawn(names) | {"measure": MEASURE_OF[self.criterion]}
+        return super()._drawn(names) | {"measure": self.criterion}

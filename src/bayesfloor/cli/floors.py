@@ -281,7 +281,7 @@ def pairs(
         floors = bf.BayesErrorEstimator(**how).fit(table, None)
     found, by_class = floors.pairwise_bayes_error_, floors.one_vs_rest_bayes_error_
     _, second = bf.class_affinity(table, affinity="class-means")
-    tree = bf.build_class_tree(found.normalized, found.classes, tie_weights=second, random_state=options.seed)
+    tree = bf.build_class_tree(found.normalized, found.classes, tie_weights=second)
     hardest, hardest_classes = found.hardest(top), by_class.hardest()
     columns = {"estimate": "floor", "interval": "", "normalized": "normalized"}
     text = "\n\n".join(

@@ -10,13 +10,9 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.text import shown
 
-#: Floors that a selection or a comparison of transforms is about, and what to call them on an axis.
+#: Floors that a selection is about, and what to call them on an axis.
 MEASURES = {
     "whole": "floor",
-    "mean_pair": "mean floor of all pairs",
-    "worst_pair": "floor of the worst pair",
-    "mean_class": "mean floor of all classes",
-    "worst_class": "floor of the worst class",
     "noise": "noise, share of variance",
 }
 

@@ -23,7 +23,7 @@ class SelectionPathDisplay(Display):
         ``interval_low``, ``interval_high`` and ``selected``.
     direction : {"forward", "backward"}, default="forward"
         Whether features are added or removed.
-    measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class", "noise"}, default="whole"
+    measure : {"whole", "noise"}, default="whole"
         Which floor this is.
     confidence : float, optional
         Level of the intervals.
