@@ -102,9 +102,8 @@ def measure(name: str) -> Measured:
     """Estimate the floor of a set and train all classifiers on it."""
     X, y = load(name)
     scaled = StandardScaler().fit_transform(X)
-    draws = 3 if len(X) < 50_000 else 1
-    floor = bayes_error(scaled, y, n_tie_draws=draws)
-    first_tree = bayes_error(scaled, y, n_trees=1, n_tie_draws=draws)
+    floor = bayes_error(scaled, y)
+    first_tree = bayes_error(scaled, y, n_trees=1)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
     svc_rows = ROWS_FOR_SVC if len(X_train) > LARGEST_FOR_SVC else None
     errors = {}

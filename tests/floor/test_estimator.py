@@ -31,7 +31,7 @@ def test_one_fit_gives_everything(sample):
     assert isinstance(fitted.one_vs_rest_bayes_error_, OneVsRestBayesError)
     assert fitted.n_features_in_ == 4
     assert fitted.findings_ == fitted.bayes_error_.findings
-    lower, upper = fitted.bayes_error_.sum_of_pairs
+    lower, upper = fitted.pairwise_bayes_error_.sum_of_pairs
     assert 0 <= lower <= upper <= 0.51
 
 

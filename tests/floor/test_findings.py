@@ -39,7 +39,7 @@ def test_many_ties():
     X, y = one_hot_table(np.random.default_rng(0), 300, 6, 3)
     found = findings(X, y)
     assert "BF002" in found
-    assert "n_tie_draws" in found["BF002"].hint
+    assert "random_state" in found["BF002"].hint
 
 
 def test_ties_that_rounding_hides():

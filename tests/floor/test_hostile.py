@@ -148,7 +148,7 @@ def test_kinds_of_array(sample, tmp_path):
 def test_input_is_not_written_to(sample):
     X, y = sample
     before = X.copy(), y.copy()
-    BayesErrorEstimator(n_tie_draws=2).fit(X, y)
+    BayesErrorEstimator().fit(X, y)
     np.testing.assert_array_equal(X, before[0])
     np.testing.assert_array_equal(y, before[1])
 

@@ -23,7 +23,7 @@ def leaks(y, **planted):
     frame = PLAIN.assign(**planted, y=y)
     task = "classification" if y.dtype.kind in "OU" or y.dtype == "str" else "regression"
     source = source_of(frame, "y", None, task=task)
-    how = {"bias_correction": True, "forced_edges": "drop", "n_tie_draws": 1, "device": "cpu", "client": None}
+    how = {"bias_correction": True, "forced_edges": "drop", "device": "cpu", "client": None}
     options = check_options(n_trees=3, confidence=0.95, n_jobs=1, random_state=0, progress=False, **how)
     measure = explained_by_columns if task == "regression" else floors_of_columns
     return find_leaks(source, measure(source, options), 0)

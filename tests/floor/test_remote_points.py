@@ -50,16 +50,10 @@ def stored(request, tmp_path):
 def test_floors_of_a_file(stored, monkeypatch):
     source, X, y = stored
     monkeypatch.setattr(problem, "COLUMN_BYTES", 600 * 8 * 4)  # four columns at a time, then two
-    floors = (
-        (bayes_error, {"sum_of_pairs": True}),
-        (pairwise_bayes_error, {}),
-        (one_vs_rest_bayes_error, {}),
-        (henze_penrose_divergence, {}),
-    )
-    for floor, options in floors:
-        expected = floor(X, y, **options)
+    for floor in (bayes_error, pairwise_bayes_error, one_vs_rest_bayes_error, henze_penrose_divergence):
+        expected = floor(X, y)
         with plan.override(partition_rows=150):
-            assert_same(floor(source, y, **options), expected)
+            assert_same(floor(source, y), expected)
         assert {"BF003", "BF006", "BF007"} <= {finding.code for finding in expected.findings}
 
 

@@ -196,14 +196,11 @@ def test_divergence_interval_holds_the_estimate(sample):
     assert (divergence.estimate <= divergence.interval[..., 1]).all()
 
 
-def test_sum_of_pairs_only_when_asked(sample):
-    assert bayes_error(*sample).sum_of_pairs is None
-    floor = bayes_error(*sample, sum_of_pairs=True)
-    assert floor.sum_of_pairs == pairwise_bayes_error(*sample).sum_of_pairs
+def test_sum_of_pairs_of_two_classes(sample):
     X, y = sample
     two = y < 2
-    floor = bayes_error(X[two], y[two], sum_of_pairs=True)
-    assert floor.sum_of_pairs[0] == pytest.approx(floor.lower)
+    lower = bayes_error(X[two], y[two]).lower
+    assert pairwise_bayes_error(X[two], y[two]).sum_of_pairs[0] == pytest.approx(lower)
 
 
 def test_correction_holds_the_estimate_at_the_largest_floor():
@@ -231,8 +228,6 @@ def test_progress_is_reported(sample):
         ({"forced_edges": "some"}, ValueError, "'forced_edges' parameter must be one of 'drop', 'keep'"),
         ({"confidence": 1.0}, ValueError, "'confidence' parameter must be a float in the range"),
         ({"confidence": "high"}, ValueError, "'confidence' parameter"),
-        ({"n_tie_draws": 0}, ValueError, "'n_tie_draws' parameter must be an int in the range"),
-        ({"n_tie_draws": 1.5}, ValueError, "'n_tie_draws' parameter"),
         ({"n_trees": 0}, ValueError, "'n_trees' parameter must be an int in the range"),
         ({"random_state": "x"}, TypeError, "'random_state' parameter"),
     ],

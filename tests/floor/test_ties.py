@@ -45,34 +45,15 @@ def test_keeping_forced_edges_is_the_paper_to_the_letter():
     assert dropped.interval[0] <= dropped.estimate < kept.estimate <= dropped.interval[1]
 
 
-def test_draws_average_over_ways_to_break_ties():
+def test_seeds_break_ties_in_other_ways():
     rng = np.random.default_rng(2)
     X, y = one_hot_table(rng, 300, 6, 3)
     single = [bayes_error(X, y, random_state=seed) for seed in range(4)]
     assert len({floor.cross_edges.mean for floor in single}) > 1  # ties do matter on this table
-    averaged = bayes_error(X, y, n_tie_draws=8)
-    low, high = averaged.tie_range
-    assert low < averaged.estimate < high
-    spread = [bayes_error(X, y, n_tie_draws=8, random_state=seed).estimate for seed in range(4)]
-    assert np.ptp(spread) < high - low
-    assert averaged.estimate == bayes_error(X, y, n_tie_draws=8).estimate
-    pairs = pairwise_bayes_error(X, y, n_tie_draws=4)
-    assert (pairs.tie_range[..., 0] <= pairs.estimate + 1e-12).all()
-    assert (pairs.estimate <= pairs.tie_range[..., 1] + 1e-12).all()
-    assert np.ptp(pairs.tie_range, axis=-1).max() > 0
+    assert bayes_error(X, y, random_state=3).estimate == single[3].estimate
 
 
-def test_without_ties_draws_change_nothing():
+def test_without_ties_seeds_change_nothing():
     rng = np.random.default_rng(3)
     X, y = gaussian_classes(rng, 200, [0.5, 0.5], [[0], [2]], 3)
-    one, many = bayes_error(X, y), bayes_error(X, y, n_tie_draws=3, random_state=77)
-    assert one.estimate == many.estimate
-    assert many.tie_range == (one.estimate, one.estimate)
-
-
-def test_first_draw_uses_the_seed_itself():
-    rng = np.random.default_rng(4)
-    X, y = one_hot_table(rng, 200, 5, 2)
-    estimate = bayes_error(X, y, random_state=11).estimate
-    low, high = bayes_error(X, y, random_state=11, n_tie_draws=2).tie_range
-    assert estimate in (low, high)
+    assert bayes_error(X, y).estimate == bayes_error(X, y, random_state=77).estimate

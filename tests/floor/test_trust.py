@@ -17,7 +17,7 @@ from bayesfloor.runtime import threads
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
-HOW = {"bias_correction": True, "forced_edges": "drop", "n_tie_draws": 1, "device": "cpu", "client": None}
+HOW = {"bias_correction": True, "forced_edges": "drop", "device": "cpu", "client": None}
 OPTIONS = check_options(n_trees=3, confidence=0.95, n_jobs=1, random_state=0, progress=False, **HOW)
 
 

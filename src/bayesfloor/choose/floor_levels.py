@@ -210,7 +210,7 @@ def _pair_directions(forests: ClassForests, codes: Ints, groups: Ints | None) ->
 
 
 def _floor_set(cross: CrossEdges, n_classes: int, largest: Any, options: Options, directions: Any) -> FloorSet:
-    floors = floors_of([cross], n_classes, largest, options)
+    floors = floors_of(cross, n_classes, largest, options)
     floor = np.atleast_1d(floors.estimate)
     low, high = np.atleast_2d(floors.interval).T
     return FloorSet(floor, floor - low, high - floor, options.confidence, directions)

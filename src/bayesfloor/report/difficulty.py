@@ -159,7 +159,6 @@ def difficulty_report(
         bias_correction=True,
         forced_edges="drop",
         confidence=confidence,
-        n_tie_draws=1,
         n_jobs=n_jobs,
         device=device,
         client=client,

@@ -330,19 +330,18 @@ def figures_of_classes(
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
         part = shown.take(rows)
     growing = replace(options, progress=stages.begin(_GROWING, 0.0))
-    draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
-    assert draws.forests is not None  # the first draw's are kept
-    pairs = pairwise_result(draws, part, options, normalize=True)
+    counted = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
+    pairs = pairwise_result(counted, part, options, normalize=True)
     look_alikes: list[LookAlike] = []
     if checked is None:
-        look_alikes = find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
-    classes = one_vs_rest_result(draws, part, options)
+        look_alikes = find_look_alikes(counted.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
+    classes = one_vs_rest_result(counted, part, options)
     nearness = nearness_of_means(part.X, part.codes)
     class_tree = build_class_tree(pairs.normalized, problem.classes, tie_weights=nearness)
     figures = ClassFigures(
         checked=checked,
         columns=columns,
-        trees=whole_result(draws, part, options, pairs),
+        trees=whole_result(counted, part, options),
         classes=classes,
         pairs=pairs,
         fast_model=fast_model,

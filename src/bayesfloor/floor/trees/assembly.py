@@ -1,4 +1,4 @@
-"""From a checked problem to records: build forests, count once per tie draw, apply the equations.
+"""From a checked problem to records: build forests, count, apply the equations.
 
 One set of forests serves every view of the problem that is asked for: the whole, each class, each pair.
 """
@@ -36,14 +36,14 @@ from bayesfloor.runtime.text import shown
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
-    """Cross edges by tie draw, of those views of the problem that were asked for; and the first draw's forests."""
+class Counted:
+    """Cross edges, of those views of the problem that were asked for, and the forests that they were counted in."""
 
-    whole: list[CrossEdges]
-    classes: list[CrossEdges]
-    pairs: list[CrossEdges]
+    whole: CrossEdges | None
+    classes: CrossEdges | None
+    pairs: CrossEdges | None
     findings: tuple[Finding, ...]
-    forests: Forests | None = None
+    forests: Forests
 
 
 def count_cross_edges(
@@ -53,45 +53,40 @@ def count_cross_edges(
     whole: bool = False,
     classes: bool = False,
     pairs: bool = False,
-) -> Draws:
-    """Count cross edges in the forests of each tie draw; findings come from the first draw."""
-    draws = Draws([], [], [], ())
+) -> Counted:
+    """Count cross edges in forests."""
     K = len(problem.classes)
     source = getattr(problem.X, "source", problem.X)  # the engine reads files and Dask collections itself
-    for seed in options.seeds():
-        by_class = None
-        if pairs:
-            by_class = class_forests(source, problem.codes, **options.engine(seed))
-            forests = by_class.whole
-            draws.pairs.append(of_each_pair(by_class, problem.codes, problem.groups))
-        else:
-            forests = spanning_forests(source, **options.engine(seed))
-        at_once = whole and classes and problem.groups is None
-        if at_once:
-            of_all, of_each = of_whole_and_classes(forests, problem.codes, K)
-            draws.whole.append(of_all)
-            draws.classes.append(of_each)
-        if whole and not at_once:
-            draws.whole.append(of_whole(forests, problem.codes, K, problem.groups))
-        if classes and not at_once:
-            draws.classes.append(of_each_class(forests, problem.codes, K, problem.groups))
-        if problem.groups is None:
-            _permute(draws, by_class, forests, problem.codes)
-        if seed == options.random_state:
-            draws = replace(draws, findings=find_in_data(problem, forests, options.n_trees), forests=forests)
-    return draws
+    engine = options.engine(options.random_state)
+    by_class = of_all = of_each = of_pairs = None
+    if pairs:
+        by_class = class_forests(source, problem.codes, **engine)
+        forests = by_class.whole
+        of_pairs = of_each_pair(by_class, problem.codes, problem.groups)
+    else:
+        forests = spanning_forests(source, **engine)
+    at_once = whole and classes and problem.groups is None
+    if at_once:
+        of_all, of_each = of_whole_and_classes(forests, problem.codes, K)
+    if whole and not at_once:
+        of_all = of_whole(forests, problem.codes, K, problem.groups)
+    if classes and not at_once:
+        of_each = of_each_class(forests, problem.codes, K, problem.groups)
+    counted = Counted(of_all, of_each, of_pairs, find_in_data(problem, forests, options.n_trees), forests)
+    return counted if problem.groups is not None else _permuted(counted, by_class, problem.codes)
 
 
-def _permute(draws: Draws, by_class: ClassForests | None, forests: Forests, codes: Ints) -> None:
-    """Take the p-values of the last draw from permutations where values are few."""
-    if by_class is not None:
-        draws.pairs[-1] = replace(draws.pairs[-1], permuted=permuted_p_values_of_pairs(by_class, codes))
-    p_values = permuted_p_values(forests, codes, int(codes.max()) + 1) if draws.whole or draws.classes else None
-    if p_values is None:
-        return
-    for of_view, p_value in ((draws.whole, p_values[-1]), (draws.classes, p_values[:-1])):
-        if of_view:
-            of_view[-1] = replace(of_view[-1], permuted=p_value)
+def _permuted(counted: Counted, by_class: ClassForests | None, codes: Ints) -> Counted:
+    """Take p-values from permutations where values are few."""
+    whole, classes, pairs = counted.whole, counted.classes, counted.pairs
+    if by_class is not None and pairs is not None:
+        pairs = replace(pairs, permuted=permuted_p_values_of_pairs(by_class, codes))
+    asked = whole is not None or classes is not None
+    p_values = permuted_p_values(counted.forests, codes, int(codes.max()) + 1) if asked else None
+    if p_values is not None:
+        whole = None if whole is None else replace(whole, permuted=p_values[-1])
+        classes = None if classes is None else replace(classes, permuted=p_values[:-1])
+    return replace(counted, whole=whole, classes=classes, pairs=pairs)
 
 
 def _each(floors: Floors[Floats, Floats], convert: Callable[[Floats], Any]) -> dict[str, Any]:
@@ -100,32 +95,31 @@ def _each(floors: Floors[Floats, Floats], convert: Callable[[Floats], Any]) -> d
     return others | {"cross_edges": floors.cross_edges._each(convert)}
 
 
-def whole_result(
-    draws: Draws, problem: Problem, options: Options, pairs: PairwiseBayesError | None = None
-) -> BayesError:
-    """Make the record of the whole problem; with the sum of pairs if these are given."""
+def whole_result(counted: Counted, problem: Problem, options: Options) -> BayesError:
+    """Make the record of the whole problem."""
+    assert counted.whole is not None
     counts = problem.class_counts
     largest_floor = 1.0 - counts.max() / counts.sum()
-    floors = floors_of(draws.whole, len(counts), largest_floor, options)
+    floors = floors_of(counted.whole, len(counts), largest_floor, options)
     return BayesError(
         **_each(floors, lambda value: float(value) if value.ndim == 0 else tuple(value.tolist())),
-        sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
         classes=problem.classes,
         class_counts=counts,
         n_samples=problem.n_samples,
         confidence=options.confidence,
-        findings=in_order([*draws.findings, *find_held(floors, largest_floor), *find_in_test(float(floors.p_value))]),
+        findings=in_order([*counted.findings, *find_held(floors, largest_floor), *find_in_test(float(floors.p_value))]),
         n_groups=None if problem.groups is None else len(np.unique(problem.groups)),
     )
 
 
-def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize: bool) -> PairwiseBayesError:
+def pairwise_result(counted: Counted, problem: Problem, options: Options, normalize: bool) -> PairwiseBayesError:
     """Make the record of all pairs."""
+    assert counted.pairs is not None
     counts = problem.class_counts
     codes = pairs_of(len(counts))
     first, second = (counts[classes] for classes in codes)
     largest_floor = np.minimum(first, second) / (first + second)
-    floors = floors_of(draws.pairs, 2, largest_floor, options)
+    floors = floors_of(counted.pairs, 2, largest_floor, options)
     names = [f"{shown(problem.classes[a])} and {shown(problem.classes[b])}" for a, b in zip(*codes, strict=True)]
     matrices = _each(floors, lambda values: as_matrix(values, len(counts)))
     np.fill_diagonal(matrices["p_value"], 1.0)
@@ -136,20 +130,21 @@ def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize:
         class_counts=counts,
         normalize=bool(normalize),
         confidence=options.confidence,
-        findings=in_order([*draws.findings, *find_held(floors, largest_floor, names)]),
+        findings=in_order([*counted.findings, *find_held(floors, largest_floor, names)]),
     )
 
 
-def one_vs_rest_result(draws: Draws, problem: Problem, options: Options) -> OneVsRestBayesError:
+def one_vs_rest_result(counted: Counted, problem: Problem, options: Options) -> OneVsRestBayesError:
     """Make the record of each class against the rest."""
+    assert counted.classes is not None
     counts = problem.class_counts
     priors = counts / counts.sum()
     largest_floor = np.minimum(priors, 1.0 - priors)
-    floors = floors_of(draws.classes, 2, largest_floor, options)
+    floors = floors_of(counted.classes, 2, largest_floor, options)
     return OneVsRestBayesError(
         **vars(floors),
         classes=problem.classes,
         class_counts=counts,
         confidence=options.confidence,
-        findings=in_order([*draws.findings, *find_held(floors, largest_floor, [*map(shown, problem.classes)])]),
+        findings=in_order([*counted.findings, *find_held(floors, largest_floor, [*map(shown, problem.classes)])]),
     )

@@ -7,7 +7,7 @@ Each one checks its input, counts what it needs and makes its record. `BayesErro
 from typing import Any
 
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.cross_edges import as_matrix, mean_of_draws, pairs_of
+from bayesfloor.floor.trees.cross_edges import as_matrix, pairs_of
 from bayesfloor.floor.trees.problem import Progress, check_options, check_problem_anywhere
 from bayesfloor.floor.trees.results import (
     BayesError,
@@ -28,8 +28,6 @@ def bayes_error(
     bias_correction: bool = True,
     forced_edges: str = "drop",
     confidence: float = 0.95,
-    n_tie_draws: int = 1,
-    sum_of_pairs: bool = False,
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -59,11 +57,6 @@ def bayes_error(
         classes that share no point. "keep" is the paper to the letter.
     confidence : float, default=0.95
         Level of the intervals.
-    n_tie_draws : int, default=1
-        Over how many ways to break ties between equal distances to average. Each one builds the
-        forests anew.
-    sum_of_pairs : bool, default=False
-        Also compute the bounds from the floors of all pairs of classes.
     n_jobs : int or None, default=None
         Threads; None for every core.
     device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
@@ -89,12 +82,10 @@ def bayes_error(
     (0.035, 0.024, 0.047)
     """
     options = check_options(
-        n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
+        n_trees, bias_correction, forced_edges, confidence, n_jobs, device, random_state, progress, client
     )
     problem = check_problem_anywhere(X, y, client, groups, options.random_state)
-    draws = count_cross_edges(problem, options, whole=True, pairs=sum_of_pairs)
-    pairs = pairwise_result(draws, problem, options, normalize=True) if sum_of_pairs else None
-    return whole_result(draws, problem, options, pairs)
+    return whole_result(count_cross_edges(problem, options, whole=True), problem, options)
 
 
 @like_input
@@ -108,7 +99,6 @@ def pairwise_bayes_error(
     normalize: bool = True,
     forced_edges: str = "drop",
     confidence: float = 0.95,
-    n_tie_draws: int = 1,
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -119,7 +109,7 @@ def pairwise_bayes_error(
 
     Parameters
     ----------
-    X, y, groups, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
+    X, y, groups, n_trees, bias_correction, forced_edges, confidence, n_jobs, device, random_state, \
 progress, client
         As for `bayes_error`.
     normalize : bool, default=True
@@ -142,11 +132,10 @@ progress, client
     versicolor virginica 0.106
     """
     options = check_options(
-        n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
+        n_trees, bias_correction, forced_edges, confidence, n_jobs, device, random_state, progress, client
     )
     problem = check_problem_anywhere(X, y, client, groups, options.random_state)
-    draws = count_cross_edges(problem, options, pairs=True)
-    return pairwise_result(draws, problem, options, normalize)
+    return pairwise_result(count_cross_edges(problem, options, pairs=True), problem, options, normalize)
 
 
 @like_input
@@ -159,7 +148,6 @@ def one_vs_rest_bayes_error(
     bias_correction: bool = True,
     forced_edges: str = "drop",
     confidence: float = 0.95,
-    n_tie_draws: int = 1,
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -170,7 +158,7 @@ def one_vs_rest_bayes_error(
 
     Parameters
     ----------
-    X, y, groups, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
+    X, y, groups, n_trees, bias_correction, forced_edges, confidence, n_jobs, device, random_state, \
 progress, client
         As for `bayes_error`.
 
@@ -188,11 +176,10 @@ progress, client
     array([0.   , 0.04 , 0.035])
     """
     options = check_options(
-        n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
+        n_trees, bias_correction, forced_edges, confidence, n_jobs, device, random_state, progress, client
     )
     problem = check_problem_anywhere(X, y, client, groups, options.random_state)
-    draws = count_cross_edges(problem, options, classes=True)
-    return one_vs_rest_result(draws, problem, options)
+    return one_vs_rest_result(count_cross_edges(problem, options, classes=True), problem, options)
 
 
 @like_input
@@ -204,7 +191,6 @@ def henze_penrose_divergence(
     n_trees: int = 3,
     forced_edges: str = "drop",
     confidence: float = 0.95,
-    n_tie_draws: int = 1,
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -215,7 +201,7 @@ def henze_penrose_divergence(
 
     Parameters
     ----------
-    X, y, groups, n_trees, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
+    X, y, groups, n_trees, forced_edges, confidence, n_jobs, device, random_state, progress, client
         As for `bayes_error`.
 
     Returns
@@ -232,12 +218,11 @@ def henze_penrose_divergence(
            [1.  , 0.  , 0.86],
            [1.  , 0.86, 0.  ]])
     """
-    options = check_options(
-        n_trees, False, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
-    )
+    options = check_options(n_trees, False, forced_edges, confidence, n_jobs, device, random_state, progress, client)
     problem = check_problem_anywhere(X, y, client, groups, options.random_state)
-    draws = count_cross_edges(problem, options, pairs=True)
-    cross = mean_of_draws(draws.pairs)
+    counted = count_cross_edges(problem, options, pairs=True)
+    cross = counted.pairs
+    assert cross is not None
     counts = problem.class_counts
     first, second = (counts[classes] for classes in pairs_of(len(counts)))
     estimate, interval = cross.divergence(first, second, options.confidence, options.forced_edges)
@@ -248,5 +233,5 @@ def henze_penrose_divergence(
         cross_edges=cross.summary(options.confidence, options.n_trees)._each(lambda each: as_matrix(each, len(counts))),
         class_counts=counts,
         confidence=options.confidence,
-        findings=draws.findings,
+        findings=counted.findings,
     )

@@ -92,15 +92,6 @@ class CrossEdges:
         return np.where(np.isnan(self.permuted), by_normal_law, self.permuted)
 
 
-def mean_of_draws(draws: Sequence[CrossEdges]) -> CrossEdges:
-    """Average over several ways to break ties.
-
-    The variance is that of a single draw: averaging removes the part that ties cause, never more.
-    """
-    fields = CrossEdges.__dataclass_fields__
-    return CrossEdges(*(np.mean([getattr(draw, name) for draw in draws], axis=0) for name in fields))
-
-
 def of_whole(forests: Forests, codes: Ints, n_classes: int, groups: Ints | None = None) -> CrossEdges:
     """Edges between any two classes in the forests of all rows; with groups of rows, for rows of new groups."""
     if groups is not None:

@@ -34,8 +34,6 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         Whether to leave out edges that only join classes that share no point.
     confidence : float, default=0.95
         Level of the intervals.
-    n_tie_draws : int, default=1
-        Over how many ways to break ties to average.
     n_jobs : int or None, default=None
         Threads; None for every core.
     device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
@@ -53,7 +51,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     bayes_error_ : BayesError
-        The whole problem, with the sum-of-pairs bounds.
+        The whole problem.
     one_vs_rest_bayes_error_ : OneVsRestBayesError
         Each class against all others.
     pairwise_bayes_error_ : PairwiseBayesError
@@ -88,7 +86,6 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         normalize: bool = True,
         forced_edges: str = "drop",
         confidence: float = 0.95,
-        n_tie_draws: int = 1,
         n_jobs: int | None = None,
         device: Any = "auto",
         random_state: Any = 0,
@@ -100,7 +97,6 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         self.normalize = normalize
         self.forced_edges = forced_edges
         self.confidence = confidence
-        self.n_tie_draws = n_tie_draws
         self.n_jobs = n_jobs
         self.device = device
         self.random_state = random_state
@@ -184,10 +180,10 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _estimate(self, problem: Problem, options: Options) -> None:
         """Estimate all floors."""
-        draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True)
-        pairs = pairwise_result(draws, problem, options, self.normalize)
-        whole = whole_result(draws, problem, options, pairs)
-        by_class = one_vs_rest_result(draws, problem, options)
+        counted = count_cross_edges(problem, options, whole=True, classes=True, pairs=True)
+        pairs = pairwise_result(counted, problem, options, self.normalize)
+        whole = whole_result(counted, problem, options)
+        by_class = one_vs_rest_result(counted, problem, options)
         self.classes_ = problem.classes
         self.bayes_error_ = whole
         self.one_vs_rest_bayes_error_ = by_class

@@ -146,7 +146,7 @@ def _about_ties(forests: Forests) -> Iterator[Finding]:
             "BF002",
             f"{share:.0%} of the edges have the same length as another one, so the trees, and "
             "with them the cross edges, depend on how ties are broken.",
-            "Average over several ways with n_tie_draws and look at tie_range.",
+            "Try other values of random_state, and look at how far the estimates are apart.",
         )
 
 

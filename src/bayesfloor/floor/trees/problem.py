@@ -1,7 +1,7 @@
 """What all functions of this room share: points and labels wherever they are, options, and the equations in order."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,14 +14,14 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
-from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
+from bayesfloor.floor.trees.cross_edges import CrossEdges
 from bayesfloor.floor.trees.results import Floors
 from bayesfloor.floor.trees.uncertainty import cross_edge_interval
 from bayesfloor.forest.partitions.chunks import chunk_starts
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_confidence, check_n_trees, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import is_collection
 from bayesfloor.tables.arguments import check_problem, is_point_file
 
@@ -132,20 +132,14 @@ class Options:
     bias_correction: bool
     forced_edges: str
     confidence: float
-    n_tie_draws: int
     n_jobs: int | None
     device: Any
     random_state: int
     progress: Progress
     client: Any
 
-    def seeds(self) -> list[int]:
-        """Return one seed per tie draw, the first being the caller's own."""
-        further = np.random.SeedSequence(self.random_state).generate_state(self.n_tie_draws - 1, np.uint64)
-        return [self.random_state, *map(int, further)]
-
     def engine(self, seed: int) -> dict[str, Any]:
-        """Return what `spanning_forests` and `class_forests` need to know, with the seed of one tie draw."""
+        """Return what `spanning_forests` and `class_forests` need to know, with a seed that breaks ties."""
         return {
             "n_trees": self.n_trees,
             "n_jobs": self.n_jobs,
@@ -161,7 +155,6 @@ def check_options(
     bias_correction: Any = True,
     forced_edges: Any = "drop",
     confidence: Any = 0.95,
-    n_tie_draws: Any = 1,
     n_jobs: Any = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -174,7 +167,6 @@ def check_options(
         bool(bias_correction),
         check_option("forced_edges", forced_edges, ("drop", "keep")),
         check_confidence(confidence),
-        check_int("n_tie_draws", n_tie_draws),
         n_jobs,
         device,
         check_random_state_seed(random_state),
@@ -183,10 +175,8 @@ def check_options(
     )
 
 
-def floors_of(
-    draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayLike, options: Options
-) -> Floors[Floats, Floats]:
-    """Put cross edges through the equations, averaged over tie draws.
+def floors_of(cross: CrossEdges, n_classes: int, largest_floor: ArrayLike, options: Options) -> Floors[Floats, Floats]:
+    """Put cross edges through the equations.
 
     The interval of R goes through the same equations. Its lower end loses the forced edges as R
     itself does; its upper end keeps them, because whether classes would have touched there is
@@ -195,8 +185,8 @@ def floors_of(
 
     Parameters
     ----------
-    draws : sequence of CrossEdges
-        One per tie draw, all of one shape.
+    cross : CrossEdges
+        Of one or many problems.
     n_classes : int
         Classes in each problem.
     largest_floor : array-like
@@ -207,9 +197,8 @@ def floors_of(
     Returns
     -------
     Floors of arrays
-        Arrays of the shape of the draws; intervals have one more axis, of length two.
+        Arrays of the shape of the cross edges; intervals have one more axis, of length two.
     """
-    cross = mean_of_draws(draws)
     n, largest = cross.n_points, np.asarray(largest_floor, np.float64)
 
     def equations(R: Floats, largest: Floats) -> tuple[Floats, Floats, Floats]:
@@ -233,7 +222,6 @@ def floors_of(
     fewest, most = (end / n for end in of_largest)
     at_low, at_high = equations(low - is_dropped * cross.forced, fewest), equations(high, most)
     intervals = [np.stack(ends, axis=-1) for ends in zip(at_low, at_high, strict=True)]
-    by_draw = [equations(draw.count - is_dropped * draw.forced, largest)[2] for draw in draws]
     return Floors(
         estimate=estimate,
         lower=lower,
@@ -244,5 +232,4 @@ def floors_of(
         normalized=hp.normalized(estimate, largest),
         cross_edges=cross.summary(options.confidence, options.n_trees),
         p_value=cross.p_value(),
-        tie_range=np.stack([np.min(by_draw, axis=0), np.max(by_draw, axis=0)], axis=-1),
     )

@@ -84,7 +84,6 @@ class Floors(Result, Generic[Value, Interval]):
     normalized: Value
     cross_edges: CrossEdgeCount[Value, Interval]
     p_value: Value
-    tie_range: Interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,10 +113,6 @@ class BayesError(
         Cross edges per tree: their `mean`, its `interval`, how many are `forced`, and `n_trees`.
     p_value : float
         Probability of so few cross edges if labels had nothing to do with the points.
-    tie_range : (float, float)
-        Lowest and highest estimate among the tie draws.
-    sum_of_pairs : (float, float) or None
-        Bounds from the floors of all pairs; None where they were not asked for.
     n_groups : int or None
         Groups of rows where they were given: the floor is that for rows of new groups.
     classes : ndarray of shape (n_classes,)
@@ -132,7 +127,6 @@ class BayesError(
         What a reader should know about the data.
     """
 
-    sum_of_pairs: Range | None
     classes: NDArray[Any]
     class_counts: Ints
     n_samples: int
@@ -200,8 +194,6 @@ class PairwiseBayesError(Floors[Floats, Floats], PlottedResult, display="Pairwis
         Cross edges per tree: their `mean` of shape (K, K), its `interval`, how many are `forced`, and `n_trees`.
     p_value : ndarray of shape (K, K)
         Probability of so few cross edges by chance; 1 on the diagonal.
-    tie_range : ndarray of shape (K, K, 2)
-        Lowest and highest estimate among the tie draws.
     sum_of_pairs : (float, float)
         Bounds on the floor of the whole problem from those of all pairs.
     class_counts : ndarray of shape (K,)
@@ -314,8 +306,6 @@ class OneVsRestBayesError(Floors[Floats, Floats], rows=f"class=classes n=class_c
         Cross edges per tree: their `mean` of shape (K,), its `interval`, how many are `forced`, and `n_trees`.
     p_value : ndarray of shape (K,)
         Probability of so few cross edges by chance.
-    tie_range : ndarray of shape (K, 2)
-        Lowest and highest estimate among the tie draws.
     class_counts : ndarray of shape (K,)
         Rows per class.
     confidence : float

@@ -84,7 +84,7 @@ def floors_of_columns(source: Source, options: Options) -> ColumnFloors:
     floors, intervals = [], []
     for members in source.feature_groups:
         forests = _forests_of(np.ascontiguousarray(points[:, list(members)]), options)
-        found = floors_of([of_whole(forests, codes, len(counts))], len(counts), largest, options)
+        found = floors_of(of_whole(forests, codes, len(counts)), len(counts), largest, options)
         floors.append(float(found.estimate))
         intervals.append(found.interval)
     floor, interval = np.array(floors), np.array(intervals).reshape(-1, 2)
