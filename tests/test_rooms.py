@@ -112,7 +112,6 @@ RECORDS = {
     "SuspiciousRows",
     "Table",
     "TargetDrift",
-    "TargetSummary",
     "Trust",
     "FeatureComparison",
     "FeatureFloor",

@@ -14,7 +14,6 @@ from bayesfloor.floor import PairwiseBayesError as PairwiseBayesError
 from bayesfloor.floor.learned.gap_result import FloorGap as FloorGap
 from bayesfloor.floor.learned.regression.result import NoiseProfile as NoiseProfile
 from bayesfloor.floor.learned.regression.result import RegressionFloor as RegressionFloor
-from bayesfloor.floor.learned.regression.result import TargetSummary as TargetSummary
 from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
 from bayesfloor.floor.learned.result import CostDecisions as CostDecisions
 from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor

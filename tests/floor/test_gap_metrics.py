@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.floor.plans import floor_and_predictions
 
 from bayesfloor import floor_gap
 
@@ -148,8 +149,7 @@ def test_the_test_of_a_mean_is_students():
     X, y, _ = numbers()
     predicted = y + np.random.default_rng(3).normal(size=len(y))
     found = floor_gap(None, X, y, predictions=predicted, metric="mae", rows_are_new=True, **LINES)
-    of_stack = found.learned.predicted
-    residual = of_stack - y
+    residual = floor_and_predictions(X, y, metric="mae", **LINES)[1] - y
     lost = np.abs(predicted - y), np.abs(residual - np.median(residual))
     expected = ttest_rel(*lost)
     # medians of an even number of rows lie between two of them

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
 from bayesfloor.floor.learned.trust.source import Source
@@ -52,7 +53,7 @@ class Data(Section[Any]):
         if checked is not None and checked.split_by is not None:
             data["columns_note"] += f" This is for rows at random, not kept apart by '{checked.split_by.column}'."
         if is_number:
-            data["numbers"] = _numbers(source.problem.y, figures.learned.y_summary.kind)
+            data["numbers"] = _numbers(source.problem.y)
         else:
             data["n_classes"] = len(source.problem.classes)
         return {"data": data}
@@ -72,7 +73,7 @@ def _rows_of_trees(figures: ClassFigures, n_rows: int) -> list[str]:
     return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
 
 
-def _numbers(y: Any, kind: str) -> Summary:
+def _numbers(y: Any) -> Summary:
     """Describe a target of numbers."""
     return {
         "mean": float(y.mean()),
@@ -81,7 +82,7 @@ def _numbers(y: Any, kind: str) -> Summary:
         "median": float(np.median(y)),
         "high": float(y.max()),
         "n_values": len(np.unique(y)),
-        "kind": kind,
+        "kind": kind_of_numbers(y),
     }
 
 

@@ -1,13 +1,12 @@
 """The floor for numbers: what a stack of regressors reaches, and where its learning curve ends."""
 
-from math import fsum
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.metrics import METRICS, NUMBER_METRICS, unknown_metric
-from bayesfloor.data.numbers import kind_of_numbers, weighted_median
+from bayesfloor.data.numbers import weighted_median
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.held_out import HeldOutNumbers
 from bayesfloor.floor.learned.large_tables import problem_of_any_size
@@ -16,7 +15,7 @@ from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, suspicious_numbers
 from bayesfloor.floor.learned.regression.residuals import TestedRows, tested_rows
-from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
+from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.regression.summary import (
     Level,
     NumberSummary,
@@ -253,7 +252,6 @@ def _conclude(
     started: float,
 ) -> RegressionFloor:
     """Make figures, the noise profile and findings of what was learned."""
-    n_samples = len(problem.y) if problem.n_drawn_from is not None else problem.n_samples
     if problem.stored is None:
         rows = rows._replace(given=problem.places(rows.given))
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time, stack=learned.stack_signs())
@@ -261,9 +259,6 @@ def _conclude(
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
     share = min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0)
     profile = noise_profile(rows, share, confidence, problem.n_samples)
-    target = _target_summary(problem)
-    predicted = np.full(n_samples, np.nan)
-    predicted[rows.given] = rows.centre + rows.scale * rows.predicted[0].mean(axis=(0, 1))
     rmse = metrics["rmse"]
     names = problem.feature_names
     return RegressionFloor(
@@ -273,9 +268,7 @@ def _conclude(
         noise_variance_interval=(rmse.interval[0] ** 2, rmse.interval[1] ** 2),
         noise=profile,
         suspicious=suspicious_numbers(rows, profile, problem.n_drawn),
-        predicted=predicted,
         weights=learned.weights(),
-        y_summary=target,
         n_samples=problem.n_samples,
         n_rows=learned.n_rows,
         n_features=problem.X.shape[1],
@@ -283,7 +276,7 @@ def _conclude(
         residual_z=summary.alike,
         findings=in_order(
             [
-                *find_in_numbers(learned, rows, summary, profile, target, problem.y),
+                *find_in_numbers(learned, rows, summary, profile, problem.y),
                 *learned.plan.findings,
                 *problem.findings,
             ]
@@ -299,20 +292,6 @@ def check_number_metrics(metric: Any) -> tuple[str, ...]:
         if name not in NUMBER_METRICS:
             raise unknown_metric(name, NUMBER_METRICS, ", or a list of them")
     return tuple(dict.fromkeys(names))
-
-
-def _target_summary(problem: Problem) -> TargetSummary:
-    y = problem.y
-    weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
-    mean = fsum(weight * y) / fsum(weight)
-    return TargetSummary(
-        mean=mean,
-        sd=(fsum(weight * (y - mean) ** 2) / fsum(weight)) ** 0.5,
-        min=float(y.min()),
-        max=float(y.max()),
-        n_values=len(np.unique(y)),
-        kind=kind_of_numbers(y),
-    )
 
 
 def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dict[str, MetricFloor]:

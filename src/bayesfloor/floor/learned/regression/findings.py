@@ -20,11 +20,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.floor.learned.findings import FEW_GROUPS, STILL_FALLING
 from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.learning_curve import goes_over_decades
 from bayesfloor.floor.learned.regression.residuals import TestedRows
-from bayesfloor.floor.learned.regression.result import NoiseProfile, TargetSummary
+from bayesfloor.floor.learned.regression.result import NoiseProfile
 from bayesfloor.floor.learned.regression.summary import N_DOUBLINGS, NumberSummary
 from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.rules import ERR_ALIKE
@@ -69,7 +70,6 @@ def find_in_numbers(
     rows: TestedRows,
     summary: NumberSummary,
     profile: NoiseProfile,
-    target: TargetSummary,
     y: Floats,
 ) -> Iterator[Finding]:
     """List what was found, in the order of the codes; `y` are the targets of all rows given."""
@@ -129,10 +129,11 @@ def find_in_numbers(
             f"where they are {figure(profile.low[lowest])} to {figure(profile.high[lowest])}.",
             "One RMSE says little of single rows: give intervals by prediction, or predict quantiles.",
         )
-    if target.kind in _KINDS:
-        sentence, hint = _KINDS[target.kind]
-        at_ends = float(np.mean((y == target.min) | (y == target.max)))
-        values = {"low": figure(target.min), "high": figure(target.max), "n_values": target.n_values}
+    kind, low, high = kind_of_numbers(y), float(y.min()), float(y.max())
+    if kind in _KINDS:
+        sentence, hint = _KINDS[kind]
+        at_ends = float(np.mean((y == low) | (y == high)))
+        values = {"low": figure(low), "high": figure(high), "n_values": len(np.unique(y))}
         yield Finding("BF055", sentence.format(at_ends=percent(at_ends), **values), hint)
     if summary.n_pairs:
         yield Finding(

@@ -7,30 +7,8 @@ import numpy as np
 
 from bayesfloor.floor.learned.result import StackFloor
 from bayesfloor.runtime.arrays import Floats, Ints, Range
-from bayesfloor.runtime.results import PlottedResult, Result
+from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import figure, percent, percent_range
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TargetSummary(Result, says="kind mean sd min max n_values"):
-    """What a target of numbers looks like.
-
-    Attributes
-    ----------
-    mean, sd, min, max : float
-        Of the rows that were given; weighted where rows have weights.
-    n_values : int
-        Different values.
-    kind : {"number", "count", "ordered", "bounded", "share"}
-        As from `bayesfloor.data.numbers.kind_of_numbers`.
-    """
-
-    mean: float
-    sd: float
-    min: float
-    max: float
-    n_values: int
-    kind: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +67,7 @@ class NoiseProfile(
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RegressionFloor(StackFloor, omits="predicted honest"):
+class RegressionFloor(StackFloor, omits="honest"):
     """How much of a number can be predicted at all.
 
     `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
@@ -122,10 +100,6 @@ class RegressionFloor(StackFloor, omits="predicted honest"):
         Where it lies.
     noise : NoiseProfile
         The noise by quantile of the prediction.
-    predicted : ndarray of shape (n_samples,)
-        What the stack predicts for each row given, by models that have not seen it; NaN where it was not tested.
-    y_summary : TargetSummary
-        What the target looks like.
     feature_names : tuple of str or None
         Names of the features, where X has them.
     """
@@ -133,8 +107,6 @@ class RegressionFloor(StackFloor, omits="predicted honest"):
     noise_variance: float
     noise_variance_interval: Range
     noise: NoiseProfile
-    predicted: Floats
-    y_summary: TargetSummary
     n_features: int
     feature_names: tuple[str, ...] | None = None
 
