@@ -11,15 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
+from bayesfloor.classify.linear import linear_svm
 from bayesfloor.classify.linear.linear_svm import (
-    TOLERANCES,
     check_values_of_c,
     fold_rows,
     linear_svm_path,
     solve_problems,
 )
-from bayesfloor.classify.linear.newton_kernels import walk_path
-from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
@@ -220,17 +218,22 @@ def test_a_fold_is_the_problem_without_it(problem):
             np.testing.assert_allclose(w, reference, rtol=0, atol=1e-3 * np.abs(reference).max())
 
 
-@pytest.mark.parametrize("problem", [noisy, separable, wine])
-def test_conjugate_gradients_end_at_the_same_place(problem):
+@pytest.mark.parametrize("problem", [noisy, separable, wine, one_class_is_a_single_row])
+def test_liblinear_ends_at_the_same_place(problem, monkeypatch):
+    """Also without the only row of a class, where its fold is left out."""
     X, y = problem()
-    Z = signed_rows(X, y)
-    folds = np.array([0, 20, 50, len(Z)])
-    arguments = np.ones(len(Z)), folds, 1.0 / (2.0 * PAPER_CS[:15]), TOLERANCES, np.zeros(1, np.uint8)
-    direct, *_ = walk_path(Z, *arguments)
-    iterative, *_ = walk_sparse_path(sparse.csr_array(Z), *arguments)
-    size = np.abs(direct).max(axis=2, keepdims=True)
-    np.testing.assert_allclose(iterative / size, direct / size, atol=5e-3)  # folds end sooner
-    np.testing.assert_allclose(iterative[0] / size[0], direct[0] / size[0], atol=1e-6)
+    rows = fold_rows(
+        X, y.astype(np.int64), np.ones(len(y)), np.arange(len(y)) // 30, np.arange(len(y), dtype=np.uint64)
+    )
+    sides = np.array([[-1, 1]], np.int8)
+    ours, theirs = [], []
+    for most, found in ((3000, ours), (0, theirs)):
+        monkeypatch.setattr(linear_svm, "MOST_FEATURES", most)
+        found.extend(supervise(lambda pool: solve_problems(rows, sides, PAPER_CS[:12], pool), 1, False))
+    size = np.abs(ours[0]).max(axis=3, keepdims=True)
+    np.testing.assert_allclose(theirs[0] / size, ours[0] / size, atol=1e-3)  # folds end sooner
+    np.testing.assert_allclose(theirs[0][0] / size[0], ours[0][0] / size[0], atol=1e-5)
+    assert theirs[1] == 0
 
 
 def test_sparse_rows_with_many_features():

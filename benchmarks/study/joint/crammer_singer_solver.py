@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.classify.linear.sparse_newton import conjugate_gradients
 from bayesfloor.classify.training import F64, I64
 from benchmarks.study.joint.crammer_singer_kernels import (
     curved_directions,
@@ -30,7 +29,7 @@ from benchmarks.study.joint.crammer_singer_kernels import (
     sum_hessian,
     times_curvature,
 )
-from benchmarks.study.joint.newton import cholesky_solve, line_search
+from benchmarks.study.joint.newton import cholesky_solve, conjugate_gradients, line_search
 
 #: Most unknowns of a linear system that is factorised.
 MOST_UNKNOWNS = 3000

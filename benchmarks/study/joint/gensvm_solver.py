@@ -28,11 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.linear.sparse_newton import conjugate_gradients
 from bayesfloor.classify.training import F64, I64
 from bayesfloor.runtime.limits import check_memory
 from benchmarks.study.joint.gensvm_kernels import derivatives, loss_along, sum_hessian, times_curvature
-from benchmarks.study.joint.newton import cholesky_solve, line_search
+from benchmarks.study.joint.newton import cholesky_solve, conjugate_gradients, line_search
 
 #: Most coefficients for which the Hessian is built; it takes 128 MB.
 MOST_UNKNOWNS = 4000

@@ -1,4 +1,8 @@
-"""Parts of Newton's method that both solvers share: a system solved by Cholesky's factor, and a line search."""
+"""Parts of Newton's method that both solvers share: a system solved by Cholesky's factor or iteratively, and a search.
+
+Conjugate gradients are not `scipy.sparse.linalg.cg`: that measures the residual without its preconditioner, does not
+stop where curvature vanishes, and spends 10 to 20 µs per product on wrappers, as much as a product on small data.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +43,55 @@ def cholesky_solve(matrix: F64, diagonals: Iterable[F64], vector: F64) -> F64 | 
         solution: F64 = linalg.cho_solve(factor, vector, check_finite=False)
         return solution
     return None
+
+
+def conjugate_gradients(
+    multiply: Callable[[F64], F64], precondition: Callable[[F64], F64], gradient: F64, tol: float, max_products: int
+) -> tuple[F64, int, float]:
+    """Solve H step = -gradient for a symmetric H without negative eigenvalues, starting from zero.
+
+    Parameters
+    ----------
+    multiply : callable
+        Returns H times an array of the gradient's shape.
+    precondition : callable
+        Returns an array times an approximate inverse M of H.
+    gradient : ndarray
+        Minus the right-hand side, of any shape.
+    tol : float
+        Stop when the norm of the residual r, the square root of r'M r, has fallen to this part of its first value.
+    max_products : int
+        Most products with H.
+
+    Returns
+    -------
+    step : ndarray
+        The solution. Where H has no curvature along a direction, the solution before that direction.
+    n_products : int
+        Products with H.
+    left : float
+        The norm of the residual at the end, as a part of its first value. 0 where the first direction has no curvature.
+    """
+    step, residual = np.zeros_like(gradient), -gradient
+    direction = precondition(residual)
+    size = first_size = float(np.vdot(residual, direction))
+    n_products, left = 0, 0.0
+    while n_products < max_products:
+        n_products += 1
+        product = multiply(direction)
+        curvature = float(np.vdot(direction, product))
+        if not curvature > 0.0 or size == 0.0:
+            break
+        length = size / curvature
+        step += length * direction
+        residual -= length * product
+        scaled = precondition(residual)
+        last_size, size = size, float(np.vdot(residual, scaled))
+        left = max(size / first_size, 0.0) ** 0.5
+        if left <= tol:
+            break
+        direction = scaled + size / last_size * direction
+    return step, n_products, left
 
 
 def line_search(

@@ -6,22 +6,25 @@ The objective is that of scikit-learn's ``LinearSVC``, intercept included in the
 
 `linear_svm_path` solves one problem for many C. `solve_problems` solves all the binary problems into which a multiclass
 problem has been divided, each with and without every fold of a cross-validation. Both start each C from the solution
-of the one before; see `newton_kernels` for how.
+of the one before; see `newton_kernels` for how. Sparse rows of many features, and very many features, go to
+scikit-learn's liblinear, which needs no matrix of features by features.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
 
-from bayesfloor.classify.linear.newton_kernels import walk_path
-from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
+from bayesfloor.classify.linear.newton_kernels import LOOSE_TOL, walk_path
 from bayesfloor.classify.training import F64, I64
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
@@ -37,8 +40,15 @@ from bayesfloor.tables.arguments import prepared_points
 #: to the largest at zero.
 TOLERANCES = np.array([1e-11, 1e-6])
 
-#: Maximum number of features for which Newton's system is factorised; conjugate gradients are faster beyond.
+#: Maximum number of features for which Newton's system is factorised; liblinear is faster beyond.
 MOST_FEATURES = 3000
+
+#: Tolerance of liblinear's solutions, and the gradient, relative to the one at zero, above which its other solver has a
+#: try as well: each of them stops early somewhere at large C.
+LIBLINEAR_TOL, SECOND_TRY_TOL = 1e-8, 1e-6
+
+#: liblinear draws from one generator for all threads.
+_ONE_AT_A_TIME = Lock()
 
 
 @dataclass(frozen=True)
@@ -152,12 +162,15 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, poo
     n_problems, d = len(code_matrix), rows.X.shape[1]
     penalties = 1.0 / (2.0 * Cs)
     wide = sparse.issparse(rows.X) or d > MOST_FEATURES
-    walk = walk_sparse_path if wide else walk_path
     n_parts = 1 + rows.n_folds
     width = d if rows.basis is None else len(rows.basis)
     system = 0 if wide else 8 * d * d
+    n_values = rows.X.nnz if sparse.issparse(rows.X) else rows.X.size
+    copies = 24.0 * n_values if wide else 0.0  # of a problem's rows, and of those in liblinear's own format
     check_memory(
-        8.0 * n_parts * len(Cs) * n_problems * width + pool.n_threads * n_parts * (system + 20.0 * len(rows.codes)),
+        8.0 * n_parts * len(Cs) * n_problems * width
+        + pool.n_threads * n_parts * (system + 20.0 * len(rows.codes))
+        + copies,
         f"{n_problems} linear problems of {width} coefficients, {len(Cs)} values of C and {rows.n_folds} folds,",
     )
     coefficients = np.empty((n_parts, len(Cs), n_problems, width))
@@ -167,9 +180,12 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, poo
         sign = code_matrix[problem][rows.codes]
         chosen = np.flatnonzero(sign)
         fold_start = np.searchsorted(chosen, rows.fold_start)
-        signed = _signed(rows.X, chosen, sign[chosen].astype(np.float64))
-        weight = rows.weight[chosen]
-        found, _, n_failed[problem] = walk(signed, weight, fold_start, penalties, TOLERANCES, pool.stopped)
+        X, sides, weight = rows.X[chosen], sign[chosen].astype(np.float64), rows.weight[chosen]
+        if wide:
+            found, n_failed[problem] = _walk_with_liblinear(X, sides, weight, fold_start, Cs, pool)
+        else:
+            X *= sides[:, np.newaxis]
+            found, _, n_failed[problem] = walk_path(X, weight, fold_start, penalties, TOLERANCES, pool.stopped)
         pool.check()
         coefficients[:, :, problem] = found if rows.basis is None else found @ rows.basis.T
 
@@ -193,12 +209,54 @@ def warn_of_failures(n_failed: int, n_solutions: int) -> None:
         warn_caller(message, ConvergenceWarning)
 
 
-def _signed(X: Any, chosen: I64, sign: F64) -> Any:
-    if sparse.issparse(X):
-        return sparse.diags_array(sign) @ X[chosen]
-    signed = X[chosen]
-    signed *= sign[:, np.newaxis]
-    return signed
+def _walk_with_liblinear(
+    X: Any, sides: F64, weight: F64, fold_start: I64, Cs: F64, pool: WorkerPool
+) -> tuple[F64, int]:
+    """Solve a problem, and the same problem without each fold, at each C.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (1 + n_folds, n_Cs, d)
+        Of all rows first, then without each fold.
+    n_failed : int
+        How many of these are far from the optimum.
+    """
+    scale = float(np.abs(X.T @ (sides * weight)).max())
+    left_out = [slice(0, 0), *map(slice, fold_start[:-1].tolist(), fold_start[1:].tolist())]
+    coefficients = np.empty((len(left_out), len(Cs), X.shape[1]))
+    n_failed = 0
+    for part, fold in enumerate(left_out):
+        share = weight.copy()
+        share[fold] = 0.0
+        for level, C in enumerate(Cs.tolist()):
+            pool.check()
+            coefficients[part, level], gradient = _solve_with_liblinear(X, sides, share, C, SECOND_TRY_TOL * scale)
+            n_failed += not gradient <= LOOSE_TOL * scale
+    return coefficients, n_failed
+
+
+def _solve_with_liblinear(X: Any, sides: F64, weight: F64, C: float, small: float) -> tuple[F64, float]:
+    """Return a solution and the largest component of its gradient, of the better solver where that is not small."""
+    counted = weight > 0
+    X, sides, weight = X[counted], sides[counted], weight[counted]
+    if not sides.min() < sides.max():  # liblinear wants rows on both sides; one at the origin moves nothing
+        origin = np.zeros((1, X.shape[1]))
+        X = sparse.vstack([X, origin], format="csr") if sparse.issparse(X) else np.vstack([X, origin])
+        sides, weight = np.append(sides, -sides[0]), np.append(weight, 1.0)
+    n, d = X.shape
+    best, smallest = np.zeros(d), np.inf
+    for dual in (n < d, n >= d):
+        svm = LinearSVC(C=C, dual=dual, tol=LIBLINEAR_TOL, fit_intercept=False, random_state=0)
+        with _ONE_AT_A_TIME, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found: F64 = svm.fit(X, sides, weight).coef_[0]
+        residual = weight * np.maximum(0.0, 1.0 - sides * (X @ found))
+        gradient = float(np.abs(found / (2.0 * C) - X.T @ (sides * residual)).max())
+        if gradient < smallest:
+            best, smallest = found, gradient
+        if smallest <= small:
+            break
+    return best, smallest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
