@@ -20,7 +20,6 @@ from bayesfloor.learn.interactions import (
     triples,
 )
 from bayesfloor.learn.training_rows import Train
-from bayesfloor.runtime.kernels import plainly
 
 
 def information(cells, codes):
@@ -52,22 +51,6 @@ def mixed(n=150, n_classes=4, seed=0):
     return X.astype(float), np.where(codes == 2, 0, codes)
 
 
-@pytest.mark.interpreted
-@pytest.mark.parametrize("numbers_at_a_time", [2**21, 1000])
-def test_plain_versions_agree_to_the_last_bit(numbers_at_a_time, monkeypatch):
-    monkeypatch.setattr("bayesfloor.learn.interaction_kernels.PLAIN_NUMBERS", numbers_at_a_time)
-    for n, n_classes in ((150, 4), (700, 3), (3, 2)):
-        X, codes = mixed(n, n_classes)
-        X = np.hstack([X, np.random.default_rng(1).standard_normal((n, 3))])
-        train, halved = Train(X, codes, n_classes), halves(X, X)[0]
-        found = {}
-        for plain in (True, False):
-            with plainly(plain):
-                found[plain] = pair_scores(quartile_bins(X, X), train), triple_scores(halved, train)
-        for one, other in zip(found[True], found[False], strict=True):
-            assert_array_equal(one, other)
-
-
 def test_pairs_as_counted_cell_by_cell():
     X, codes = mixed()
     train = Train(X, codes, 4)
@@ -79,7 +62,6 @@ def test_pairs_as_counted_cell_by_cell():
     assert_allclose(single_scores(bins, train), alone, atol=1e-9)
 
 
-@pytest.mark.interpreted
 def test_triples_as_counted_cell_by_cell():
     X, codes = mixed()
     bins, features = halves(X, X)
@@ -88,7 +70,6 @@ def test_triples_as_counted_cell_by_cell():
     assert_allclose(triple_scores(bins, Train(X, codes, 4)), expected, atol=1e-9)
 
 
-@pytest.mark.interpreted
 def test_more_rows_than_a_word_has_bits_in_every_class():
     rng = np.random.default_rng(1)
     X, codes = rng.standard_normal((500, 4)), rng.integers(0, 2, 500)

@@ -21,7 +21,7 @@ is written once for both::
       │
       ├──── discriminants ─── of classes: Gaussians, clusters of them, and logistic regression
       ├──── marginals ─────── of classes: one column at a time, as numbers or as names
-      ├──── interactions ──── of classes: pairs and triples of columns  (interaction_kernels)
+      ├──── interactions ──── of classes: pairs and triples of columns
       ├──── network ───────── of classes: a small one, for columns of 0 and 1
       │
       └──── landmarks ─────── Gaussian kernels of landmarks and rules under one multinomial or ridge penalty

@@ -1,18 +1,22 @@
 """Learners of interactions: pairs and triples of features that say more together than apart.
 
 All pairs of features in four bins, and all triples of features in two, are ranked by an interaction statistic. That of
-a pair is I = 2 (G_ab - G_a - G_b + G_0), where G is the information of `interaction_kernels`; that of a triple follows
-by inclusion and exclusion. Without an interaction it is about chi-squared distributed with a degree of freedom for each
-product of bins and classes, each but one. Its z-score is (I - dof) / sqrt(2 dof).
+a pair is I = 2 (G_ab - G_a - G_b + G_0); that of a triple follows by inclusion and exclusion. Without an interaction it
+is about chi-squared distributed with a degree of freedom for each product of bins and classes, each but one. Its
+z-score is (I - dof) / sqrt(2 dof). G is the information of some features about the classes, the sum of
+n_ck log(n_ck / n_c) over their cells c and the classes k. It is at most 0, and 0 where every cell holds one class.
+
+Rows are counted by products of matrices of 0 and 1 in single precision, which are exact up to 2^24 rows.
 """
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.discriminants import shares_of
-from bayesfloor.learn.interaction_kernels import pair_counts, pair_information, triple_information
 from bayesfloor.learn.later import of_rows
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, distinct, quantiles_of
@@ -60,27 +64,6 @@ class Bins(NamedTuple):
     def take(self, features: Ints) -> "Bins":
         """Keep some of the features."""
         return Bins(self.train[features], self.test[features], self.n_bins[features])
-
-
-class Packed(NamedTuple):
-    """Bins as bits: see `interaction_kernels`.
-
-    Attributes
-    ----------
-    words : ndarray of shape (n_bins, n_words) of uint64
-        A bit for each row, the rows of a class together.
-    starts : ndarray of shape (n_classes + 1,)
-        Where the words of each class begin.
-    first_bin : ndarray of shape (d + 1,)
-        Where the bins of each feature begin.
-    margins : ndarray of shape (n_bins, n_classes)
-        Rows of each class in each bin.
-    """
-
-    words: np.ndarray
-    starts: Ints
-    first_bin: Ints
-    margins: Ints
 
 
 # --- pairs
@@ -144,18 +127,36 @@ def single_scores(bins: Bins, train: Train) -> Floats:
 
 def pair_scores(bins: Bins, train: Train) -> Floats:
     """Return the z-score of each pair's interaction, in the order of `itertools.combinations`."""
-    d = len(bins.n_bins)
-    packed = pack(bins, train)
     n_log_n = _n_log_n(len(train.codes))
-    of_pairs = np.zeros((d, d))
-    pair_information(packed.words, packed.starts, packed.first_bin, packed.margins, n_log_n, of_pairs)
-    of_bins = n_log_n[packed.margins].sum(axis=1) - n_log_n[packed.margins.sum(axis=1)]
-    of_one = np.add.reduceat(of_bins, packed.first_bin[:-1])
+    first_bin = np.concatenate([[0], np.cumsum(bins.n_bins)])
+    number = (bins.train + first_bin[:-1, None]) * train.n_classes + train.codes
+    margins = np.bincount(number.ravel(), minlength=first_bin[-1] * train.n_classes).reshape(-1, train.n_classes)
+    of_bins = n_log_n[margins].sum(axis=1) - n_log_n[margins.sum(axis=1)]
+    of_one = np.add.reduceat(of_bins, first_bin[:-1])
     present = train.counts[train.counts > 0]
     of_none = n_log_n[present].sum() - n_log_n[len(train.codes)]
-    a, b = np.triu_indices(d, 1)
-    interaction = 2.0 * (of_pairs[a, b] - of_one[a] - of_one[b] + of_none)
+    a, b = np.triu_indices(len(bins.n_bins), 1)
+    interaction = 2.0 * (_pair_information(bins, train, n_log_n) - of_one[a] - of_one[b] + of_none)
     return _z_scores(interaction, (bins.n_bins[a] - 1) * (bins.n_bins[b] - 1) * (len(present) - 1))
+
+
+def _pair_information(bins: Bins, train: Train, n_log_n: Floats) -> Floats:
+    """Return the information of every pair of features."""
+    d, most = len(bins.n_bins), int(bins.n_bins.max())
+    a, b = np.triu_indices(d, 1)
+    found, totals = np.zeros(len(a)), np.zeros((most, most, len(a)), np.int64)
+    for k in range(train.n_classes):
+        of_class = bins.train[:, train.codes == k]
+        # bins that a feature does not have are empty, and add nothing
+        is_in = (of_class[:, None] == np.arange(most)[:, None]).astype(np.float32).reshape(d * most, -1)
+        common = (is_in @ is_in.T).astype(np.int64).reshape(d, most, d, most)
+        for i, j in product(range(most), repeat=2):
+            cell = common[a, i, b, j]
+            found += n_log_n[cell]
+            totals[i, j] += cell
+    for total in totals.reshape(most**2, len(a)):
+        found -= n_log_n[total]
+    return found
 
 
 # --- triples
@@ -201,13 +202,10 @@ def triple_scores(bins: Bins, train: Train) -> Floats:
     a, b, c = _triples_of(d).T
     if not len(a):
         return np.zeros(0)
-    packed = pack(bins, train)
-    upper = packed.words[1::2]
+    upper = [bins.train[:, train.codes == k].astype(np.float32) for k in range(train.n_classes)]
+    common = np.stack([of_class @ of_class.T for of_class in upper], axis=2).astype(np.int64)
     n, counts, n_log_n = len(train.codes), train.counts, _n_log_n(len(train.codes))
-    common = np.empty((d, d, train.n_classes), np.int64)
-    pair_counts(upper, packed.starts, common)
-    of_triples = np.empty(len(a))
-    triple_information(upper, packed.starts, counts, common, n_log_n, of_triples)
+    of_triples = _triple_information(upper, common, counts, n_log_n)
     one = common[np.arange(d), np.arange(d)]
     cells = np.stack([common, one[:, None] - common, one - common, counts - one[:, None] - one + common])
     of_pairs = (n_log_n[cells].sum(axis=-1) - n_log_n[cells.sum(axis=-1)]).sum(axis=0)  # of one on the diagonal
@@ -217,6 +215,53 @@ def triple_scores(bins: Bins, train: Train) -> Floats:
     return _z_scores(2.0 * (of_triples - apart), np.full(len(a), int((counts > 0).sum()) - 1))
 
 
+def _triple_information(upper: list[NDArray[np.float32]], common: Ints, counts: Ints, n_log_n: Floats) -> Floats:
+    """Return the information of every triple of features that are cut in two.
+
+    Parameters
+    ----------
+    upper : list of ndarray of shape (d, n_k), float32
+        The rows of each class in the upper half of each feature: 1 for those.
+    common : ndarray of shape (d, d, n_classes)
+        Rows in the upper halves of both features; of one feature on the diagonal.
+    counts : ndarray of shape (n_classes,)
+        Rows of each class.
+    n_log_n : ndarray of shape (n + 1,)
+        As from `_n_log_n`.
+
+    Returns
+    -------
+    ndarray of shape (d * (d - 1) * (d - 2) / 6,)
+        In the order of `itertools.combinations`.
+    """
+    d = len(common)
+    a, b, c = _triples_of(d).T
+    found, totals = np.zeros(len(a)), np.zeros((8, len(a)), np.int64)
+    every = np.zeros((d, d, d), np.float32)
+    places = np.stack([d * a + b, d * a + c, d * b + c, d * a + a, d * b + b, d * c + c])
+    for of_class, pairs, count in zip(upper, np.moveaxis(common, 2, 0), counts, strict=True):
+        for i in range(d - 2):
+            every[i, i + 1 :, i + 1 :] = (of_class[i] * of_class[i + 1 :]) @ of_class[i + 1 :].T
+        abc = every.ravel().take((d * a + b) * d + c).astype(np.int64)
+        ab, ac, bc, of_a, of_b, of_c = pairs.ravel().take(places)
+        cells = (
+            abc,
+            ab - abc,
+            ac - abc,
+            bc - abc,
+            of_a - ab - ac + abc,
+            of_b - ab - bc + abc,
+            of_c - ac - bc + abc,
+            count - of_a - of_b - of_c + ab + ac + bc - abc,
+        )
+        for total, cell in zip(totals, cells, strict=True):
+            found += n_log_n.take(cell)
+            total += cell
+    for total in totals:
+        found -= n_log_n[total]
+    return found
+
+
 def _triples_of(d: int) -> Ints:
     """Return all triples of d features, in the order of `itertools.combinations`."""
     a, b, c = np.meshgrid(*[np.arange(d)] * 3, indexing="ij", sparse=True)
@@ -224,23 +269,6 @@ def _triples_of(d: int) -> Ints:
 
 
 # --- what both share
-
-
-def pack(bins: Bins, train: Train) -> Packed:
-    """Write the bins of the training rows as bits, each class in words of its own."""
-    counts = train.counts
-    n_words = -(-counts // 64)
-    starts = np.concatenate([[0], np.cumsum(n_words)])
-    order = np.argsort(train.codes, kind="stable")
-    first = np.concatenate([[0], np.cumsum(counts)])[:-1]
-    place = np.arange(len(order)) + (64 * starts[:-1] - first)[train.codes[order]]
-    first_bin = np.concatenate([[0], np.cumsum(bins.n_bins)])
-    bits = np.zeros((first_bin[-1], 64 * starts[-1]), bool)
-    bits[(bins.train[:, order] + first_bin[:-1, None]), place] = True
-    words = np.packbits(bits, axis=1).view(np.uint64)
-    number = (bins.train + first_bin[:-1, None]) * train.n_classes + train.codes
-    margins = np.bincount(number.ravel(), minlength=first_bin[-1] * train.n_classes).reshape(-1, train.n_classes)
-    return Packed(words, starts, first_bin, margins)
 
 
 def best_sets(scores: Floats, sets: Ints, most: int, fewest: int) -> Ints:
