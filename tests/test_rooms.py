@@ -40,7 +40,6 @@ BELOW = {
 
 PUBLIC = {
     "BayesErrorEstimator",
-    "DAGClassifier",
     "FloorSelector",
     "HierarchicalClassifier",
     "LandmarkClassifier",

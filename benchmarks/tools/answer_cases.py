@@ -678,7 +678,6 @@ def _linear(n: int, k: int) -> Calls:
     binary = {} if k == 3 else {"estimator": bf.LinearSVCCV(C=1.0)}
     yield "Hierarchical", lambda: fitted(bf.HierarchicalClassifier(n_jobs=1, **binary), *given)
     if k == 3:
-        yield "DAG", lambda: fitted(bf.DAGClassifier(bf.LinearSVCCV(C=1.0), n_jobs=1), *given)
         yield "path", lambda: bf.linear_svm_path(X[y < 2], y[y < 2], Cs=5)
 
 

@@ -77,7 +77,6 @@ def classifiers(X: Any, y: Any) -> Iterator[tuple[str, str]]:
         "LinearSVCCV": lambda: bf.LinearSVCCV(Cs=7, cv=5),
         "OneVsOneSVC": lambda: bf.OneVsOneSVC(Cs=5, cv=5),
         "HierarchicalClassifier": lambda: bf.HierarchicalClassifier(bf.LinearSVCCV(C=1.0), random_state=0),
-        "DAGClassifier": lambda: bf.DAGClassifier(bf.LinearSVCCV(C=1.0)),
     }
     for name, make in makers.items():
         model = make().fit(X[::2], y[::2])

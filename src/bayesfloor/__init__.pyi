@@ -4,7 +4,6 @@ from bayesfloor.choose.comparing.compare import compare_features as compare_feat
 from bayesfloor.choose.drifting.compare import drift as drift
 from bayesfloor.choose.floor_selector import FloorSelector as FloorSelector
 from bayesfloor.classify.affinity import class_affinity as class_affinity
-from bayesfloor.classify.hierarchical import DAGClassifier as DAGClassifier
 from bayesfloor.classify.hierarchical import HierarchicalClassifier as HierarchicalClassifier
 from bayesfloor.classify.landmarks import LandmarkClassifier as LandmarkClassifier
 from bayesfloor.classify.landmarks import LandmarkRegressor as LandmarkRegressor

@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import DAGClassifier, HierarchicalClassifier, LinearSVCCV, OneVsOneSVC, SmartSVC
+from bayesfloor import HierarchicalClassifier, LinearSVCCV, OneVsOneSVC, SmartSVC
 from bayesfloor.classify.training import check_training
 from bayesfloor.data.folds import fold_keys
 
@@ -27,7 +27,6 @@ CROSS_VALIDATING = [
 MADE_OF_PARTS = [
     HierarchicalClassifier(LinearSVCCV(Cs=[1.0, 16.0], cv=5), routing="soft"),
     HierarchicalClassifier(LogisticRegression(), routing="soft"),
-    DAGClassifier(LinearSVCCV(Cs=[1.0, 16.0], cv=5)),
 ]
 
 
@@ -77,10 +76,10 @@ def test_a_class_in_one_group_only(classifier):
 def test_parts_get_the_groups():
     X, y, groups = copies()
     estimator = LinearSVCCV(Cs=[1.0, 16.0], cv=5)
-    for classifier in (HierarchicalClassifier(estimator), DAGClassifier(estimator)):
-        parts = classifier.fit(X, y, groups=groups).estimators_
-        assert np.mean([best_accuracy(part) for part in parts]) < 0.8
-        assert np.mean([best_accuracy(part) for part in classifier.fit(X, y).estimators_]) > 0.9
+    classifier = HierarchicalClassifier(estimator)
+    parts = classifier.fit(X, y, groups=groups).estimators_
+    assert np.mean([best_accuracy(part) for part in parts]) < 0.8
+    assert np.mean([best_accuracy(part) for part in classifier.fit(X, y).estimators_]) > 0.9
     soft = HierarchicalClassifier(estimator, routing="soft")
     slopes = [abs(soft.fit(X, y, groups=each).calibration_[:, 0]) for each in (groups, None)]
     assert slopes[0].max() < slopes[1].min()  # scores say little about new groups, and much about known ones

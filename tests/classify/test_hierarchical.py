@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.classify import hierarchical
 from bayesfloor.classify.affinity import class_affinity
-from bayesfloor.classify.hierarchical import DAGClassifier, HierarchicalClassifier
+from bayesfloor.classify.hierarchical import HierarchicalClassifier
 from bayesfloor.classify.routing import fit_platt, leaf_probabilities
 from bayesfloor.floor import pairwise_bayes_error
 from bayesfloor.runtime.limits import check_n_jobs
@@ -518,15 +518,14 @@ class _Threads(LinearSVC):
         return super().fit(X, y, sample_weight)
 
 
-@pytest.mark.parametrize("outer", [HierarchicalClassifier, DAGClassifier])
-def test_pools_do_not_nest(outer, monkeypatch):
+def test_pools_do_not_nest(monkeypatch):
     monkeypatch.setattr("bayesfloor.runtime.limits.usable_cores", lambda: 8)
     X, y = blobs()
     _Threads.seen.clear()
-    outer(_Threads(), n_jobs=4).fit(X, y)
+    HierarchicalClassifier(_Threads(), n_jobs=4).fit(X, y)
     assert _Threads.seen == {1}
     _Threads.seen.clear()
-    outer(_Threads(), n_jobs=1).fit(X, y)
+    HierarchicalClassifier(_Threads(), n_jobs=1).fit(X, y)
     with parallel_config(n_jobs=2):
-        outer(make_pipeline(_Threads())).fit(X, y)
+        HierarchicalClassifier(make_pipeline(_Threads())).fit(X, y)
     assert _Threads.seen == {1, 8}

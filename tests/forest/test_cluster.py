@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import (
-    DAGClassifier,
+    HierarchicalClassifier,
     class_forests,
     difficulty_report,
     learned_floor,
@@ -485,7 +485,7 @@ except ImportError as error:
 
 def test_the_nodes_of_a_classifier_are_fitted_there_too(client):
     X, y = load_iris(return_X_y=True)
-    model = DAGClassifier(LogisticRegression(max_iter=500))
+    model = HierarchicalClassifier(LogisticRegression(max_iter=500))
     here = clone(model).fit(X, y).predict(X)
     with parallel_config("dask", client=client):
         there = clone(model).set_params(n_jobs=-1).fit(X, y).predict(X)

@@ -13,5 +13,5 @@ How X, y become a prediction::
 - `landmarks`: LandmarkClassifier and LandmarkRegressor, on the models of `learn.landmarks`.
 - `stacked`: StackedClassifier and StackedRegressor, the stack of `floor.learned`; `stack_figures`: what it reached.
 - `linear`: LinearSVCCV (one class against the rest), OneVsOneSVC (all pairs), SmartSVC (the class tree).
-- `hierarchical`: any classifier at the nodes of a class tree, or for all pairs in a decision DAG.
+- `hierarchical`: any classifier at the nodes of a class tree.
 """

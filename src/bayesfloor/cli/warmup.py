@@ -231,7 +231,6 @@ def _machines() -> None:
         bf.OneVsOneSVC(n_jobs=1),
         bf.OneVsOneSVC(n_jobs=1, decision="dag"),
         bf.HierarchicalClassifier(LogisticRegression()),
-        bf.DAGClassifier(LogisticRegression()),
     )
     for model in models:
         model.fit(X, y).predict(X)

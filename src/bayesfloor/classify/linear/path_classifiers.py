@@ -380,10 +380,6 @@ class OneVsOneSVC(PathClassifier):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
-    See Also
-    --------
-    DAGClassifier : The same graph over any binary classifier.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
