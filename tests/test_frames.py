@@ -73,7 +73,6 @@ def results(frame):
         "soft_label_floor": bf.soft_label_floor(frame(shares)),
         "spanning_forests": bf.spanning_forests(X),
         "class_forests": [forests, forests.whole, forests.pair("w", "v")],
-        "linear_svm_path": bf.linear_svm_path(X, y == "w", Cs=2),
         "compare_features": bf.compare_features({"raw": "passthrough"}, y, X=X, learners=None),
         "drift": bf.drift(named[:30], named[30:], y="kind", learners=None),
         "bayes_cost_matrix": bf.bayes_cost_matrix(X, y),

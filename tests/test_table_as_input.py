@@ -20,7 +20,6 @@ CALLS = {
     "difficulty_report": ({"fast": True}, lambda result: result.trees.interval),
     "henze_penrose_divergence": ({}, lambda result: result.interval),
     "learned_floor": (FEW_LEARNERS, lambda result: result.interval),
-    "linear_svm_path": ({"Cs": 2}, lambda result: result.coef),
     "one_vs_rest_bayes_error": ({}, lambda result: result.interval),
     "pairwise_bayes_error": ({}, lambda result: result.interval),
 }

@@ -13,15 +13,14 @@ of 2^-10, 2^-6, …, 2^6 with the best balanced accuracy in three folds, of each
 Each record is appended to benchmarks/results/rest_weights.jsonl as soon as it is there.
 """
 
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import linear_svm_path
+from bayesfloor.classify.linear.linear_svm import fold_rows, solve_problems
+from bayesfloor.data.folds import fold_keys
+from bayesfloor.runtime.threads import WorkerPool
 from benchmarks.problems.stored_sets import stored_set
 from benchmarks.real.classify import PAPER_ARI
 from benchmarks.tools.command_line import parser_of
@@ -47,14 +46,14 @@ def predictions(X: np.ndarray, codes: np.ndarray, X_test: np.ndarray, way: str) 
             weight = balanced[np.searchsorted(classes, codes)]
         elif way == "positives":
             weight = np.where(positive, balanced[place], 1.0)
-        path = linear_svm_path(X, positive, Cs=CS, sample_weight=weight)
-        scores[:, :, place] = path.coef @ X_test.T + path.intercept[:, np.newaxis]
+        rows = fold_rows(X, positive.astype(np.int64), weight, None, fold_keys(X, 0))
+        solved = solve_problems(rows, np.array([[-1, 1]], np.int8), CS, WorkerPool(1))[0][0, :, 0]
+        scores[:, :, place] = solved[:, :-1] @ X_test.T + solved[:, -1:]
     return classes[scores.argmax(axis=2)]
 
 
 def measure(name: str, split: int) -> list[dict]:
     """Fit and test all ways on one split of a set."""
-    warnings.simplefilter("ignore", ConvergenceWarning)
     X, y = stored_set(f"paper/{name}")
     codes = np.unique(y, return_inverse=True)[1]
     if len(codes) > MAX_ROWS:

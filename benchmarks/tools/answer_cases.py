@@ -677,8 +677,6 @@ def _linear(n: int, k: int) -> Calls:
     yield "OneVsOneSVC by a DAG", lambda: fitted(bf.OneVsOneSVC(C=1.0, decision="dag", n_jobs=1), *given)
     binary = {} if k == 3 else {"estimator": bf.LinearSVCCV(C=1.0)}
     yield "Hierarchical", lambda: fitted(bf.HierarchicalClassifier(n_jobs=1, **binary), *given)
-    if k == 3:
-        yield "path", lambda: bf.linear_svm_path(X[y < 2], y[y < 2], Cs=5)
 
 
 @case(1, quick=True)

@@ -23,7 +23,6 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `HierarchicalClassifier`    a class tree over any binary classifier
 `LinearSVCCV`               a linear SVM along a path of C; one against the rest
 `OneVsOneSVC`               linear SVMs for all pairs, by votes or a DAG
-`linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
 `FloorSelector`             features chosen by the floor they leave, for classes and for numbers
 `compare_features`          columns, embeddings and steps side by side: which lets models get furthest?

@@ -7,7 +7,6 @@ from bayesfloor.classify.affinity import class_affinity as class_affinity
 from bayesfloor.classify.hierarchical import HierarchicalClassifier as HierarchicalClassifier
 from bayesfloor.classify.landmarks import LandmarkClassifier as LandmarkClassifier
 from bayesfloor.classify.landmarks import LandmarkRegressor as LandmarkRegressor
-from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
 from bayesfloor.classify.linear.path_classifiers import LinearSVCCV as LinearSVCCV
 from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC as OneVsOneSVC
 from bayesfloor.classify.linear.path_classifiers import SmartSVC as SmartSVC

@@ -4,7 +4,6 @@ from bayesfloor.choose.comparing.results import FeatureFloor as FeatureFloor
 from bayesfloor.choose.drifting.results import Drift as Drift
 from bayesfloor.choose.drifting.results import TargetDrift as TargetDrift
 from bayesfloor.choose.search import SelectionPath as SelectionPath
-from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
 from bayesfloor.classify.stack_figures import StackHeldOut as StackHeldOut
 from bayesfloor.data.prepared_table import Table as Table
 from bayesfloor.floor import BayesError as BayesError

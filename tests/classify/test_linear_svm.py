@@ -14,13 +14,17 @@ from sklearn.svm import LinearSVC
 from bayesfloor.classify.linear import linear_svm
 from bayesfloor.classify.linear.linear_svm import (
     check_values_of_c,
+    dense_where_narrow,
     fold_rows,
-    linear_svm_path,
     solve_problems,
 )
+from bayesfloor.classify.linear.path_classifiers import LinearSVCCV
+from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
+#: The second of two classes is on the side above zero.
+SIDES = np.array([[-1, 1]], np.int8)
 
 
 def noisy(n=300, d=5, seed=0):
@@ -73,8 +77,12 @@ def gradient(w, Z, C):
     return w - 2.0 * C * Z.T @ np.maximum(0.0, 1.0 - Z @ w)
 
 
-def solutions(path):
-    return np.column_stack([path.coef, path.intercept])
+def solve(X, y, Cs=PAPER_CS, weight=None):
+    """Return coefficients and intercept at each C, (n_Cs, d + 1)."""
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, float)
+    points, codes = dense_where_narrow(X[weight > 0]), np.asarray(y, np.int64)[weight > 0]
+    rows = fold_rows(points, codes, weight[weight > 0], None, fold_keys(points, 0))
+    return supervise(lambda pool: solve_problems(rows, SIDES, Cs, pool), 1, False)[0][0, :, 0]
 
 
 def liblinear(X, y, C):
@@ -91,7 +99,7 @@ def liblinear(X, y, C):
 @pytest.mark.parametrize("problem", ORDINARY)
 def test_same_coefficients_as_liblinear(problem):
     X, y = problem()
-    ours = solutions(linear_svm_path(X, y, Cs=PAPER_CS))
+    ours = solve(X, y, Cs=PAPER_CS)
     for C, w in zip(PAPER_CS[::3], ours[::3], strict=True):
         reference = liblinear(X, y, C)
         np.testing.assert_allclose(w, reference, rtol=0, atol=1e-4 * np.abs(reference).max())
@@ -101,7 +109,7 @@ def test_same_coefficients_as_liblinear(problem):
 def test_the_gradient_vanishes_at_every_C(problem):
     X, y = problem()
     Z = signed_rows(X, y)
-    for C, w in zip(PAPER_CS, solutions(linear_svm_path(X, y, Cs=PAPER_CS)), strict=True):
+    for C, w in zip(PAPER_CS, solve(X, y, Cs=PAPER_CS), strict=True):
         at_zero = np.abs(gradient(np.zeros_like(w), Z, C)).max()
         assert np.abs(gradient(w, Z, C)).max() <= 1e-9 * at_zero
 
@@ -119,7 +127,7 @@ def test_badly_scaled_features(change):
     X, y = noisy()
     X = change(X)
     Z = signed_rows(X, y)
-    for C, w in zip(PAPER_CS[::6], solutions(linear_svm_path(X, y, Cs=PAPER_CS[::6])), strict=True):
+    for C, w in zip(PAPER_CS[::6], solve(X, y, Cs=PAPER_CS[::6]), strict=True):
         assert objective(w, Z, C) <= objective(liblinear(X, y, C), Z, C) * (1 + 1e-9)
 
 
@@ -130,7 +138,7 @@ def test_rows_that_dwarf_all_others(size):
     for row in (3, 50):
         X[row] = np.where(y[row], size, -size) * np.array([1.0, 0.1, 0.01, 0.3])
     Z = signed_rows(X, y)
-    for C, w in zip(PAPER_CS[::3], solutions(linear_svm_path(X, y, Cs=PAPER_CS[::3])), strict=True):
+    for C, w in zip(PAPER_CS[::3], solve(X, y, Cs=PAPER_CS[::3]), strict=True):
         residual = np.maximum(0.0, 1.0 - Z @ w)
         assert np.abs(gradient(w, Z, C)).max() <= 1e-7 * C * (np.abs(Z).T @ residual).max()
         assert objective(w, Z, C) <= objective(liblinear(X, y, C), Z, C) * (1 + 1e-7)
@@ -139,29 +147,28 @@ def test_rows_that_dwarf_all_others(size):
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
 def test_extreme_scales_give_numbers(factor):
     X, y = noisy()
-    assert np.all(np.isfinite(solutions(linear_svm_path(X * factor, y))))
+    assert np.all(np.isfinite(solve(X * factor, y)))
 
 
 def test_a_warning_where_rounding_hides_the_optimum():
     X, y = load_wine(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="of 19 linear SVMs did not converge.* Scale the features") as caught:
-        path = linear_svm_path(scale(X) * 1e100, y == 1)
+    with pytest.warns(ConvergenceWarning, match="of 76 linear SVMs did not converge.* Scale the features") as caught:
+        fitted = LinearSVCCV(cv=3).fit(scale(X) * 1e100, y == 1)
     assert [each.filename for each in caught] == [__file__]
-    assert np.all(np.isfinite(solutions(path)))
+    assert np.all(np.isfinite(fitted.coef_))
 
 
 def test_large_features_leave_the_intercept_to_its_penalty():
     """In units of the features the same problem, with no penalty but that of the intercept, solved by scipy."""
     X, y = load_wine(return_X_y=True)
     X, C = scale(X), 2.0**-18
-    path = linear_svm_path(X * 1e8, y == 2, Cs=[C])
     Z, penalty = signed_rows(X, y == 2), np.append(np.zeros(X.shape[1]), 1.0 / (2.0 * C))
 
     def loss(w):
         residual = np.maximum(0.0, 1.0 - Z @ w)
         return 0.5 * residual @ residual + 0.5 * penalty @ w**2, penalty * w - Z.T @ residual
 
-    w = solutions(path)[0] * np.append(np.full(X.shape[1], 1e8), 1.0)
+    w = solve(X * 1e8, y == 2, np.array([C]))[0] * np.append(np.full(X.shape[1], 1e8), 1.0)
     assert loss(w)[0] == pytest.approx(minimize(loss, np.zeros(len(w)), jac=True, method="BFGS").fun, rel=1e-6)
 
 
@@ -171,35 +178,33 @@ def test_sparse_rows_that_are_no_numbers():
         X[3, 1] = value
         for points in (X, sparse.csr_array(X)):
             with pytest.raises(ValueError, match=message):
-                linear_svm_path(points, y)
+                LinearSVCCV(1.0).fit(points, y)
 
 
 def test_all_rows_identical():
-    path = linear_svm_path(np.ones((20, 3)), np.arange(20) % 2)
-    np.testing.assert_allclose(solutions(path), 0.0, atol=1e-12)
+    np.testing.assert_allclose(solve(np.ones((20, 3)), np.arange(20) % 2), 0.0, atol=1e-12)
 
 
 def test_two_rows_have_the_widest_margin():
     """Hard margin between (0, 1) and (1, 0): w = ±(1, -1), no intercept."""
-    path = linear_svm_path([[0.0, 1.0], [1.0, 0.0]], [0, 1], Cs=[2.0**18])
-    np.testing.assert_allclose(solutions(path)[0], [1.0, -1.0, 0.0], atol=1e-5)
+    solved = solve(np.array([[0.0, 1.0], [1.0, 0.0]]), [0, 1], np.array([2.0**18]))
+    np.testing.assert_allclose(solved[0], [1.0, -1.0, 0.0], atol=1e-5)
 
 
 def test_weights_are_repeated_rows():
     X, y = noisy(120)
     times = np.random.default_rng(3).integers(0, 4, len(X))
-    weighted = linear_svm_path(X, y, sample_weight=times)
-    repeated = linear_svm_path(np.repeat(X, times, axis=0), np.repeat(y, times))
-    np.testing.assert_allclose(solutions(weighted), solutions(repeated), rtol=1e-8, atol=1e-10)
+    weighted = solve(X, y, weight=times)
+    repeated = solve(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-8, atol=1e-10)
 
 
 def test_sample_weight_of_liblinear():
     X, y = noisy(120)
     weight = np.random.default_rng(4).uniform(0.1, 3.0, len(X))
-    path = linear_svm_path(X, y, Cs=[0.5], sample_weight=weight)
+    solved = solve(X, y, np.array([0.5]), weight)
     svm = LinearSVC(C=0.5, dual=False, tol=1e-10).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(path.coef, svm.coef_, rtol=1e-5)
-    np.testing.assert_allclose(path.intercept, svm.intercept_, rtol=1e-5)
+    np.testing.assert_allclose(solved, np.append(svm.coef_[0], svm.intercept_)[np.newaxis], rtol=1e-5)
 
 
 @pytest.mark.parametrize("problem", [noisy, separable, one_class_is_a_single_row, more_features_than_rows])
@@ -207,13 +212,12 @@ def test_a_fold_is_the_problem_without_it(problem):
     X, y = problem()
     folds = np.random.default_rng(0).integers(0, 4, len(y))
     rows = fold_rows(X, y.astype(np.int64), np.ones(len(y)), folds, np.arange(len(y), dtype=np.uint64))
-    sides = np.array([[-1, 1]], np.int8)
-    found = supervise(lambda pool: solve_problems(rows, sides, PAPER_CS, pool), 1, False)[0][:, :, 0]
-    np.testing.assert_allclose(found[0], solutions(linear_svm_path(X, y, Cs=PAPER_CS)), rtol=1e-6, atol=1e-9)
+    found = supervise(lambda pool: solve_problems(rows, SIDES, PAPER_CS, pool), 1, False)[0][:, :, 0]
+    np.testing.assert_allclose(found[0], solve(X, y, Cs=PAPER_CS), rtol=1e-6, atol=1e-9)
     for fold in range(4):
         if len(np.unique(y[folds != fold])) < 2:
             continue
-        apart = solutions(linear_svm_path(X[folds != fold], y[folds != fold], Cs=PAPER_CS))
+        apart = solve(X[folds != fold], y[folds != fold], Cs=PAPER_CS)
         for w, reference in zip(found[1 + fold], apart, strict=True):
             np.testing.assert_allclose(w, reference, rtol=0, atol=1e-3 * np.abs(reference).max())
 
@@ -225,11 +229,10 @@ def test_liblinear_ends_at_the_same_place(problem, monkeypatch):
     rows = fold_rows(
         X, y.astype(np.int64), np.ones(len(y)), np.arange(len(y)) // 30, np.arange(len(y), dtype=np.uint64)
     )
-    sides = np.array([[-1, 1]], np.int8)
     ours, theirs = [], []
     for most, found in ((3000, ours), (0, theirs)):
         monkeypatch.setattr(linear_svm, "MOST_FEATURES", most)
-        found.extend(supervise(lambda pool: solve_problems(rows, sides, PAPER_CS[:12], pool), 1, False))
+        found.extend(supervise(lambda pool: solve_problems(rows, SIDES, PAPER_CS[:12], pool), 1, False))
     size = np.abs(ours[0]).max(axis=3, keepdims=True)
     np.testing.assert_allclose(theirs[0] / size, ours[0] / size, atol=1e-3)  # folds end sooner
     np.testing.assert_allclose(theirs[0][0] / size[0], ours[0][0] / size[0], atol=1e-5)
@@ -240,15 +243,15 @@ def test_sparse_rows_with_many_features():
     X = sparse.random_array((120, 5000), density=0.01, rng=np.random.default_rng(0), format="csr")
     y = np.asarray(X[:, :2500].sum(axis=1) > X[:, 2500:].sum(axis=1)).astype(int)
     Cs = PAPER_CS[4:15:5]
-    on_sparse, on_dense = (solutions(linear_svm_path(kind, y, Cs=Cs)) for kind in (X, X.toarray()))
+    on_sparse, on_dense = (solve(kind, y, Cs=Cs) for kind in (X, X.toarray()))
     np.testing.assert_allclose(on_sparse, on_dense, rtol=0, atol=1e-6 * np.abs(on_dense).max())
 
 
 def test_few_sparse_features():
     X, y = noisy()
     X[np.abs(X) < 1] = 0
-    of_sparse = linear_svm_path(sparse.coo_array(X), y)
-    np.testing.assert_array_equal(solutions(of_sparse), solutions(linear_svm_path(X, y)))
+    of_sparse, of_dense = (LinearSVCCV(1.0).fit(kind, y) for kind in (sparse.coo_array(X), X))
+    np.testing.assert_array_equal(of_sparse.coef_, of_dense.coef_)
 
 
 def test_a_stopped_pool_gives_up():
@@ -257,16 +260,7 @@ def test_a_stopped_pool_gives_up():
     pool = WorkerPool(1)
     pool.stop()
     with pytest.raises(InterruptedError):
-        solve_problems(rows, np.array([[-1, 1]], np.int8), PAPER_CS, pool)
-
-
-def test_a_path_keeps_its_labels_and_shows_itself():
-    X, y = noisy(50, 3)
-    path = linear_svm_path(X, np.array(["no", "yes"])[y], Cs=[4.0, 1.0])
-    assert path.classes.tolist() == ["no", "yes"]
-    assert path.Cs.tolist() == [1.0, 4.0]
-    assert repr(path) == "LinearSVMPath(Cs 1 to 4, 3 features)"
-    assert list(path.frame().columns) == ["C", "intercept", "w0", "w1", "w2"]
+        solve_problems(rows, SIDES, PAPER_CS, pool)
 
 
 def test_default_Cs_are_the_papers():
@@ -276,7 +270,7 @@ def test_default_Cs_are_the_papers():
 @pytest.mark.parametrize("Cs", [0, -3, [], [0.0], [-1.0, 1.0], [np.inf], [np.nan], [[1.0]], True])
 def test_unusable_Cs(Cs):
     with pytest.raises(ValueError, match="The 'Cs' parameter must be"):
-        linear_svm_path(*noisy(20), Cs=Cs)
+        check_values_of_c("cv", Cs)
 
 
 @pytest.mark.parametrize(
@@ -290,9 +284,4 @@ def test_unusable_Cs(Cs):
 )
 def test_unusable_weights(weight, message):
     with pytest.raises(ValueError, match=message):
-        linear_svm_path(*noisy(20), sample_weight=weight)
-
-
-def test_more_than_two_classes():
-    with pytest.raises(ValueError, match="one binary problem; y has 3 classes"):
-        linear_svm_path(noisy(21)[0], np.arange(21) % 3)
+        LinearSVCCV(1.0).fit(*noisy(20), sample_weight=weight)

@@ -32,7 +32,6 @@ PERMUTED = {
     "drift": lambda X, y, z, v: bf.drift(X, X, y=(y, y), learners=None),
     "bayes_class_weight": lambda X, y, z, v: bf.bayes_class_weight(X, y),
     "class_forests": lambda X, y, z, v: bf.class_forests(X, y),
-    "linear_svm_path": lambda X, y, z, v: bf.linear_svm_path(X, y.to_numpy(), sample_weight=v),
     "soft_label_floor": lambda X, y, z, v: bf.soft_label_floor(pd.DataFrame({"u": [0.5] * N, "v": 0.5}), y),
     "StackedClassifier": lambda X, y, z, v: bf.StackedClassifier().fit(X, y),
     "StackedRegressor": lambda X, y, z, v: bf.StackedRegressor().fit(X, z),

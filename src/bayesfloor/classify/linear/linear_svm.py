@@ -4,10 +4,9 @@ The objective is that of scikit-learn's ``LinearSVC``, intercept included in the
 
     1/2 |w|² + C Σ_i s_i max(0, 1 - y_i (x_i, 1)'w)².
 
-`linear_svm_path` solves one problem for many C. `solve_problems` solves all the binary problems into which a multiclass
-problem has been divided, each with and without every fold of a cross-validation. Both start each C from the solution
-of the one before; see `newton_kernels` for how. Sparse rows of many features, and very many features, go to
-scikit-learn's liblinear, which needs no matrix of features by features.
+`solve_problems` solves all the binary problems into which a multiclass problem has been divided, each with and without
+every fold of a cross-validation, each C from the solution of the one before; see `newton_kernels` for how. Sparse rows
+of many features, and very many features, go to scikit-learn's liblinear, which needs no matrix of features by features.
 """
 
 from __future__ import annotations
@@ -26,15 +25,9 @@ from sklearn.svm import LinearSVC
 
 from bayesfloor.classify.linear.newton_kernels import LOOSE_TOL, walk_path
 from bayesfloor.classify.training import F64, I64
-from bayesfloor.data.folds import fold_keys
-from bayesfloor.data.labels import check_labels, check_weights
-from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int, warn_caller
-from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory
-from bayesfloor.runtime.results import Result
-from bayesfloor.runtime.threads import WorkerPool, supervise
-from bayesfloor.tables.arguments import prepared_points
+from bayesfloor.runtime.threads import WorkerPool
 
 #: Tolerance of the solution on all rows, and of those without a fold: the largest component of the gradient, relative
 #: to the largest at zero.
@@ -200,7 +193,7 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, poo
 
 
 def warn_of_failures(n_failed: int, n_solutions: int) -> None:
-    """Warn the caller of a public function or of `fit` where solutions are not optimal."""
+    """Warn the caller of `fit` where solutions are not optimal."""
     if n_failed > 0:
         message = (
             f"{n_failed} of {n_solutions} linear SVMs did not converge: the features are on such scales that rounding "
@@ -257,82 +250,6 @@ def _solve_with_liblinear(X: Any, sides: F64, weight: F64, C: float, small: floa
         if smallest <= small:
             break
     return best, smallest
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LinearSVMPath(Result, says="Cs n_features"):
-    """Solutions of one binary problem for rising C.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (2,)
-        The labels; scores above zero speak for the second.
-    Cs : ndarray of shape (n_Cs,)
-        The values of C.
-    coef : ndarray of shape (n_Cs, n_features)
-        Coefficients at each C.
-    intercept : ndarray of shape (n_Cs,)
-        Intercept at each C.
-    """
-
-    classes: NDArray[Any]
-    Cs: F64
-    coef: F64
-    intercept: F64
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.coef.shape[1]
-
-    def _columns(self) -> dict[str, Any]:
-        """Return a row for each C: C, intercept and the coefficients w0, w1, …"""
-        return {"C": self.Cs, "intercept": self.intercept, **{f"w{j}": column for j, column in enumerate(self.coef.T)}}
-
-
-@like_input
-def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any = None) -> LinearSVMPath:
-    """Solve a linear SVM with the squared hinge for a whole path of C.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features), or Table
-        The points. A `Table` from `read_table` has its labels with it.
-    y : array-like of shape (n_samples,), default=None
-        Labels of two classes; left out with a Table.
-    Cs : int or array-like, default=19
-        How many values from 2^-18 to 2^18, or the values themselves.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, not below zero.
-
-    Returns
-    -------
-    LinearSVMPath
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> from bayesfloor import linear_svm_path
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> linear_svm_path(scale(X), y)
-    LinearSVMPath(Cs 3.815e-06 to 2.621e+05, 30 features)
-    """
-    X, y = prepared_points(X, y, sample_weight=sample_weight)
-    points = (check_sparse_points if sparse.issparse(X) else check_points)(X, squares=True)
-    classes, codes = check_labels(y, points.shape[0])
-    if len(classes) > 2:
-        raise ValueError(f"a path is that of one binary problem; y has {len(classes)} classes")
-    values = check_values_of_c("cv", Cs)
-    weight = check_weights(sample_weight, len(codes))
-    kept = weight > 0
-    points = dense_where_narrow(points[kept])
-    rows = fold_rows(points, codes[kept], weight[kept], None, fold_keys(points, 0))
-    sides = np.array([[-1, 1]], np.int8)
-    coefficients, n_failed = supervise(lambda pool: solve_problems(rows, sides, values, pool), 1, False)
-    warn_of_failures(n_failed, len(values))
-    solved = coefficients[0, :, 0]
-    return LinearSVMPath(classes, values, solved[:, :-1].copy(), solved[:, -1].copy())
 
 
 def check_values_of_c(C: Any, Cs: Any) -> F64:

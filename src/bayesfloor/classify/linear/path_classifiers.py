@@ -303,7 +303,6 @@ class LinearSVCCV(PathClassifier):
 
     See Also
     --------
-    linear_svm_path : The solutions for all C.
     SmartSVC : Several classes by a tree of such problems.
 
     Notes
