@@ -76,7 +76,7 @@ def results(frame):
         "compare_features": bf.compare_features({"raw": "passthrough"}, y, X=X, learners=None),
         "drift": bf.drift(named[:30], named[30:], y="kind", learners=None),
         "bayes_cost_matrix": bf.bayes_cost_matrix(X, y),
-        "difficulty_report": bf.difficulty_report(named, "kind", fast=True),
+        "difficulty_report": bf.difficulty_report(named, "kind", effort="fast"),
         "report on numbers": bf.difficulty_report(X, target),
         "BayesErrorEstimator": [estimator.bayes_error_, estimator.one_vs_rest_bayes_error_],
         "partial_fit": bf.BayesErrorEstimator().partial_fit(X, y).pairwise_bayes_error_,

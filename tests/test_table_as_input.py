@@ -8,6 +8,8 @@ import pytest
 
 import bayesfloor
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+
 FEW_LEARNERS = {"learners": ["gaussian"], "n_jobs": 1}
 
 #: Every public function of (X, y): what to call it with beside them, and what to compare of its result.
@@ -17,7 +19,7 @@ CALLS = {
     "bayes_error": ({}, lambda result: result.interval),
     "class_affinity": ({"affinity": "bhattacharyya"}, lambda result: result[1]),
     "class_forests": ({}, lambda result: result.pair_cross_counts),
-    "difficulty_report": ({"fast": True}, lambda result: result.trees.interval),
+    "difficulty_report": ({"effort": "fast"}, lambda result: result.learned.interval),
     "henze_penrose_divergence": ({}, lambda result: result.interval),
     "learned_floor": (FEW_LEARNERS, lambda result: result.interval),
     "one_vs_rest_bayes_error": ({}, lambda result: result.interval),

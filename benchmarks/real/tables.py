@@ -11,7 +11,7 @@ fresh ones, as well.
 
     python -m venv .venv-tables && .venv-tables/bin/pip install . -r benchmarks/requirements/tables.txt
     .venv-tables/bin/python -m benchmarks.real.tables fetch --to FOLDER
-    .venv-tables/bin/python -m benchmarks.real.tables first FOLDER [TABLE ...] [--half heldout] [--fast]
+    .venv-tables/bin/python -m benchmarks.real.tables first FOLDER [TABLE ...] [--half heldout]
     .venv-tables/bin/python -m benchmarks.real.tables compare FOLDER [TABLE ...] [--half heldout|fresh]
     .venv-tables/bin/python -m benchmarks.real.tables shared FOLDER
 
@@ -238,12 +238,12 @@ def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:
 # Commands
 
 
-def first_try(name: str, path: Path, fast: bool) -> dict[str, Any]:
+def first_try(name: str, path: Path) -> dict[str, Any]:
     """Run a report on a table as a user would."""
-    return {"table": name, **run_report(path, ["--target", SPECS["tables"][name]["target"]], fast)}
+    return {"table": name, **run_report(path, ["--target", SPECS["tables"][name]["target"]])}
 
 
-def run_report(path: Path, options: list[str], fast: bool) -> dict[str, Any]:
+def run_report(path: Path, options: list[str]) -> dict[str, Any]:
     """Run ``bayesfloor report`` and return how it ended."""
     out = path.parents[1] / "reports" / f"{path.name.split('.')[0]}-report.html"
     out.parent.mkdir(exist_ok=True)
@@ -251,9 +251,7 @@ def run_report(path: Path, options: list[str], fast: bool) -> dict[str, Any]:
     command = [sys.executable, "-c", program, "report", str(path), *options, "--out", str(out), "--force"]
     started = time.perf_counter()
     try:
-        done = subprocess.run(
-            [*command, *(["--fast"] if fast else [])], capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return {"exit": None, "said": f"nothing after {PATIENCE} s", "seconds": float(PATIENCE)}
     said = " ".join((done.stderr.strip() or done.stdout.strip())[-600:].split()) if done.returncode else ""
@@ -266,7 +264,7 @@ def run_report(path: Path, options: list[str], fast: bool) -> dict[str, Any]:
     }
 
 
-def compare_shared(folder: Path, path: Path, fast: bool) -> dict[str, Any]:
+def compare_shared(folder: Path, path: Path) -> dict[str, Any]:
     """Report on a shared table without any option, and compare `reached` with that of options set by hand."""
     from bayesfloor import read_table
 
@@ -274,7 +272,7 @@ def compare_shared(folder: Path, path: Path, fast: bool) -> dict[str, Any]:
     copy = folder / "shared" / path.name
     copy.parent.mkdir(exist_ok=True)
     copy.write_bytes(path.read_bytes())
-    answer = run_report(copy, [], fast)
+    answer = run_report(copy, [])
     target = shape_of(path)[1][-1]
     answer["right_target"] = read_table(copy).target == target
     chosen = comparison_file(folder, path, target)
@@ -379,7 +377,6 @@ def main() -> None:
         own.add_argument("folder", type=Path)
         own.add_argument("tables", nargs="*")
         own.add_argument("--half", choices=("design", "heldout", "fresh"), default="design")
-        own.add_argument("--fast", action="store_true", help="reports from spanning trees alone")
         own.add_argument("--again", action="store_true", help="measure again what was measured before")
     arguments = parser.parse_args()
     if arguments.command == "fetch":
@@ -398,11 +395,11 @@ def main() -> None:
         if (arguments.tables and name not in arguments.tables) or (name in records and not arguments.again):
             continue
         if arguments.command == "first":
-            record = first_try(name, path, arguments.fast)
+            record = first_try(name, path)
         elif arguments.command == "compare":
             record = compare(folder, name, path)
         else:
-            record = compare_shared(folder, path, arguments.fast)
+            record = compare_shared(folder, path)
         records[name] = record
         path_of_records.write_text(json.dumps(records, indent=1))
         print(json.dumps(record), flush=True)

@@ -209,9 +209,6 @@ def test_a_report_has_a_section_on_the_model(run, files):
     assert "## Your model" in page
     assert "bayesfloor report test.csv --predictions p.csv --target outcome" in page
     assert expected["sentence"] in " ".join(shown.out.split())
-    refused = run(f"{report} --model model.skops --fast --out other.md")
-    assert refused.code == 2
-    assert "--fast trains nothing that a model could be compared with" in refused.err
     numbers = run("report test.csv --target size --predictions p.csv --out other.md")
     assert numbers.code == 3
     assert "p.csv: 'predicted' must hold numbers" in numbers.err

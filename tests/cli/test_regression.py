@@ -116,7 +116,6 @@ def test_the_floor_says_what_it_rests_on(run, houses):
         ("floor houses.csv --target price --fast", "--fast needs classes, and 'price' holds numbers"),
         ("floor houses.csv --target price --fast --metric mae", "--fast needs classes; leave it out for numbers"),
         ("floor houses.csv --target price --metric r2 --costs costs.csv", "--costs needs classes"),
-        ("report houses.csv --target price --fast", "--fast needs classes"),
         ("report houses.csv --target price --positive a", "--positive needs classes"),
         ("report houses.csv --metric r2 --target-value 2", "--target-value 2: must be from 0 to 1 for the metric 'r2'"),
         ("report houses.csv --metric mae --target-value -2", "must be finite, and not negative"),

@@ -104,7 +104,7 @@ def test_a_device_is_no_file(run):
     assert "'/dev/zero' is not a plain file" in complaint(run("floor /dev/zero"), 2)
 
 
-@pytest.mark.parametrize("call", ["fit table.csv --out pointer", "report table.csv --fast --out pointer.html"])
+@pytest.mark.parametrize("call", ["fit table.csv --out pointer", "report table.csv --effort fast --out pointer.html"])
 def test_a_link_to_nothing_is_not_written_through(run, table, tmp_path, call):
     (tmp_path / call.split()[-1]).symlink_to(tmp_path / "elsewhere")
     assert "is a link to a file that is not there; --force writes it" in complaint(run(call), 2)
@@ -121,7 +121,7 @@ def test_a_report_that_appears_meanwhile_is_kept(run, table, tmp_path, monkeypat
         return work(*arguments, **options)
 
     monkeypatch.setattr(difficulty, "figures_of_classes", meanwhile)
-    assert "exists; --force replaces it" in complaint(run("report table.csv --fast"), 2)
+    assert "exists; --force replaces it" in complaint(run("report table.csv --effort fast"), 2)
     assert (tmp_path / "table-report.html").read_text() == "theirs"
 
 

@@ -90,14 +90,6 @@ def test_three_findings_are_shown_and_the_others_folded():
     assert "BF008" in render_markdown(summary).partition("### Spanning trees")[2]
 
 
-def test_where_nothing_was_trained_findings_on_spanning_trees_are_on_the_answer():
-    summary = sample_summary.without_models()
-    summary["findings"] = [finding("BF008")]
-    assert sorted_findings(summary).of_trees == []
-    assert [each["code"] for each in sorted_findings(summary).shown] == ["BF008"]
-    assert '<section id="trees">' in render_page(summary)
-
-
 def test_a_curve_without_errors_is_a_detail():
     summary = sample_summary.digits()
     assert '<section id="curve">' in render_page(summary)
@@ -112,8 +104,6 @@ def test_a_leak_is_not_told_twice():
     leak = {"kind": "leak", "columns": ["x"], "sentence": "'x' gives it away.", "value": 0.4, "in_headline": True}
     summary["verdict"] |= {"trust": "leak", "reasons": [leak]}
     assert not sorted_findings(summary).shown
-    bare = sample_summary.without_models() | {"findings": [finding("BF038")]}
-    assert sorted_findings(bare).shown  # nothing was checked there, and nothing said
 
 
 def test_findings_that_say_nothing_new_are_a_detail():
@@ -130,7 +120,7 @@ def test_findings_of_a_report_come_by_consequence():
     y = np.repeat([0, 1], 60)
     # sorted by label, which changes nothing; a constant column; a column that gives the label away
     X = np.column_stack([rng.normal(size=(120, 2)), np.full(120, 7.0), y + 10.0])
-    report = difficulty_report(X, y, fast=True, n_jobs=1)
+    report = difficulty_report(X, y, effort="fast", checks=False, n_jobs=1)
     codes = [each["code"] for each in report.summary["findings"]]
     assert codes[0] == "BF009"
     assert codes[-1] == "BF006"

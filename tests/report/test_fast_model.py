@@ -169,13 +169,6 @@ def test_it_is_in_every_form(report):
     assert "The fast model" in [each["heading"] for each in report.summary["how_to_read"]]
 
 
-def test_it_needs_models():
-    X, y = two_classes(60)
-    for summary in (difficulty_report(X, y, fast=True).summary, difficulty_report(X[:12], y[:12]).summary):
-        assert summary["fast_model"] is None
-        assert "The fast model" not in [each["heading"] for each in summary["how_to_read"]]
-
-
 @pytest.fixture(scope="module")
 def learned():
     """By the error and by the ROC AUC."""

@@ -30,7 +30,7 @@ def opened(address, monkeypatch):
 
 
 def report_of(summary):
-    return DifficultyReport(summary, (), Verdict("yes", (), None, ()))
+    return DifficultyReport(summary, (), Verdict("yes", (), None, ()), None)
 
 
 def artifact(client, run_id, name):
@@ -42,18 +42,21 @@ def artifact(client, run_id, name):
 def check_real_report(client):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    report = difficulty_report(rng.normal(size=(60, 2)) + 2 * y[:, None], y, fast=True, target_value=0.4, title="pets")
+    report = difficulty_report(
+        rng.normal(size=(60, 2)) + 2 * y[:, None], y, effort="fast", target_value=0.4, title="pets"
+    )
     run_id = report.log_to_mlflow()
     assert mlflow.active_run() is None
     run = client.get_run(run_id)
     assert (run.info.status, run.info.run_name) == ("FINISHED", "pets")
     metrics = run.data.metrics
-    assert metrics["bayesfloor/error/estimate"] == report.trees.estimate
-    assert [metrics[f"bayesfloor/error/{end}"] for end in ("low", "high")] == list(report.trees.interval)
-    assert metrics["bayesfloor/error/baseline"] == 0.5
-    assert "bayesfloor/error/reached" not in metrics
+    floor = report.summary["floor"]
+    assert [metrics[f"bayesfloor/error/{name}"] for name in ("estimate", "low", "high", "baseline")] == [
+        floor[name] for name in ("estimate", "low", "high", "baseline")
+    ]
+    assert metrics["bayesfloor/error/reached"] == floor["reached"]["value"]
     assert run.data.params["bayesfloor/n_rows"] == "60"
-    assert run.data.params["bayesfloor/method"] == "trees"
+    assert run.data.params["bayesfloor/method"] == "learned"
     assert run.data.tags["bayesfloor.goal"] == report.summary["goal"]["verdict"]
     assert run.data.tags["bayesfloor.answer"] == " ".join(report.summary["answer"])
     assert json.loads(artifact(client, run_id, "bayesfloor/report.json")) == report.summary

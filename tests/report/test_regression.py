@@ -159,7 +159,7 @@ def test_other_headlines_and_arrays(houses, asked):
 def test_whole_numbers_are_asked_as_numbers_where_that_is_said(houses, asked):
     y = np.clip(houses["area"] // 40, 1, 4).astype(int)
     X = houses[["area"]].to_numpy()
-    assert difficulty_report(X, y, fast=True).summary["task"] == "classification"
+    assert difficulty_report(X, y, effort="fast").summary["task"] == "classification"
     for how in ({"task": "regression"}, {"metric": "r2"}):
         assert difficulty_report(X, y, n_jobs=1, **how).summary["task"] == "regression"
     np.testing.assert_array_equal(asked[0][0].y, y)
@@ -169,7 +169,6 @@ def test_whole_numbers_are_asked_as_numbers_where_that_is_said(houses, asked):
     ("options", "says"),
     [
         ({"by": "town"}, "by needs classes, and 'price' holds numbers"),
-        ({"fast": True}, "fast needs classes"),
         ({"costs": [[0, 1], [1, 0]]}, "costs needs classes"),
         ({"positive": 1}, "positive needs classes"),
         ({"metric": "roc_auc"}, "must be one of 'r2', 'rmse', 'mae'"),

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -330,10 +329,3 @@ def test_whoever_has_more_rows_than_models_had_is_not_sent_for_more(task):
     few = difficulty_report(X[:300], y[:300], effort="fast", n_jobs=1)
     assert "more of the rows" not in {each.action for each in few.verdict.steps}
     assert "models had" not in few.to_text()
-
-
-def test_without_models_nothing_is_checked():
-    report = difficulty_report(classes(np.random.default_rng(0)), "y", fast=True)
-    assert (report.verdict.trust, report.verdict.limit, report.verdict.reasons) == ("not checked", None, ())
-    assert SimpleNamespace(**report.summary["verdict"]).limit is None
-    assert "Trust: not checked." in report.to_text()

@@ -261,12 +261,12 @@ def test_every_floor_reads_a_file(tmp_path, coarse_curves):
     assert of_numbers.interval == regression_floor(read_table(numbers, target="y"), learners=["linear"]).interval
 
 
-def test_a_report_on_a_file(tmp_path):
+def test_a_report_on_a_file(tmp_path, few_learners):
     file, _ = write_file(tmp_path, LABELS)
-    summary = difficulty_report(str(file), "y", fast=True).summary
+    summary = difficulty_report(str(file), "y", effort="fast").summary
     assert summary["title"] == "rows.csv"
-    assert summary["command"] == f"difficulty_report({str(file)!r}, 'y', fast=True)"
-    assert summary["answer"] == difficulty_report(read_table(file, target="y"), fast=True).summary["answer"]
+    assert summary["command"] == f"difficulty_report({str(file)!r}, 'y', effort='fast')"
+    assert summary["answer"] == difficulty_report(read_table(file, target="y"), effort="fast").summary["answer"]
 
 
 def test_arrays_on_disk_are_taken_at_every_door(tmp_path):

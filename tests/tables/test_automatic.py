@@ -237,13 +237,13 @@ def test_true_types_of_frames():
     assert {column.name: column.n_missing for column in table.columns}["count"] == 1
 
 
-def test_functions_take_the_name_of_a_column(frame):
+def test_functions_take_the_name_of_a_column(frame, few_learners):
     data = frame.drop(columns="row")
     table = read_table(data, target="outcome")
     assert bayesfloor.bayes_error(data, "outcome").estimate == bayesfloor.bayes_error(table).estimate
     features = data.drop(columns="outcome")
     assert bayesfloor.bayes_error(features, data.outcome).estimate == bayesfloor.bayes_error(table).estimate
-    report = difficulty_report(data, "outcome", fast=True)
+    report = difficulty_report(data, "outcome", effort="fast")
     assert report.summary["data"]["target"] == "outcome"
     assert bayesfloor.spanning_forests(features).n_samples == N
     with pytest.raises(ValueError, match="y='outcome' names a column, but X is no data frame"):
@@ -539,7 +539,7 @@ def test_an_unknown_treatment_is_refused(table):
 # --- transformers
 
 
-def test_a_transformer_of_ones_own(frame):
+def test_a_transformer_of_ones_own(frame, few_learners):
     own = make_column_transformer(
         (OneHotEncoder(sparse_output=False), ["city"]), (SimpleImputer(), ["age"]), verbose_feature_names_out=False
     )
@@ -548,7 +548,7 @@ def test_a_transformer_of_ones_own(frame):
     np.testing.assert_allclose(table.X, expected)
     assert table.feature_names[-1] == "age"
     assert len(table.values_of(0)) == table.X.shape[1]
-    report = difficulty_report(frame, "outcome", prepare=own, fast=True)
+    report = difficulty_report(frame, "outcome", prepare=own, effort="fast")
     assert report.summary["data"]["n_features"] == expected.shape[1]
     with pytest.raises(ValueError, match="The 'prepare' parameter must be"):
         read_table(frame, target="outcome", prepare="magic")
@@ -575,7 +575,7 @@ def test_table_preparer_for_numbers_and_regression():
         TablePreparer(encode="magic").fit(X)
 
 
-def test_nothing_in_a_table_becomes_markup(tmp_path):
+def test_nothing_in_a_table_becomes_markup(tmp_path, few_learners):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(
         {
@@ -584,7 +584,7 @@ def test_nothing_in_a_table_becomes_markup(tmp_path):
             "y": rng.choice(["<b>a</b>", "{{7*7}}"], 60),
         }
     )
-    report = difficulty_report(data, "y", fast=True)
+    report = difficulty_report(data, "y", effort="fast")
     page = report.to_html()
     assert "&lt;script&gt;alert(1)" in page
     for markup in ("<script>alert", "<svg onload", "<img src=x", "<b>a</b>"):

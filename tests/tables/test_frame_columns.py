@@ -73,7 +73,7 @@ def test_columns_are_found_by_whatever_names_them(kind):
     np.testing.assert_array_equal(found.sample_weight, expected.sample_weight)
     table = bf.read_table(frame, target=y, time=time)
     np.testing.assert_array_equal(table.X, bf.read_table(plain, target="y", time="when").X)
-    report = bf.difficulty_report(frame, y, fast=True)
+    report = bf.difficulty_report(frame, y, effort="fast")
     assert report.summary["data"]["n_columns"] == 5
     X = bf.TablePreparer(drop=[names[4]]).fit(frame, plain["y"]).transform(frame)
     np.testing.assert_array_equal(X, bf.TablePreparer(drop="when").fit(plain, plain["y"]).transform(plain))
@@ -140,7 +140,7 @@ def test_labels_go_with_the_rows_that_have_a_time(kind, of_numbers):
         found = bf.floor_gap(None, given, y, time="when", predictions=guess, **FEW)
         expected = bf.floor_gap(None, kept, y[~gaps], time="when", predictions=guess[~gaps], **FEW)
         assert (found.value, found.reached) == (expected.value, expected.reached)
-    assert bf.difficulty_report(given, y, time="when", fast=True).summary["data"]["n_rows"] == (~gaps).sum()
+    assert bf.difficulty_report(given, y, time="when", effort="fast").summary["data"]["n_rows"] == (~gaps).sum()
 
 
 def test_numbers_and_weights_go_with_the_rows_that_have_a_time():

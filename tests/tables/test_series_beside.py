@@ -27,7 +27,7 @@ PERMUTED = {
     "bayes_error": lambda X, y, z, v: bf.bayes_error(X, y),
     "floor_gap": lambda X, y, z, v: bf.floor_gap(GaussianNB(), X, y),
     "predictions": lambda X, y, z, v: bf.floor_gap(None, X, y.to_numpy(), predictions=y),
-    "difficulty_report": lambda X, y, z, v: bf.difficulty_report(X, y, fast=True),
+    "difficulty_report": lambda X, y, z, v: bf.difficulty_report(X, y, effort="fast"),
     "compare_features": lambda X, y, z, v: bf.compare_features({"as it is": "passthrough"}, y, X=X, **HOW),
     "drift": lambda X, y, z, v: bf.drift(X, X, y=(y, y), learners=None),
     "bayes_class_weight": lambda X, y, z, v: bf.bayes_class_weight(X, y),

@@ -116,13 +116,13 @@ DOORS = {
     "compare_features": lambda X, y, z: bf.compare_features({"a": np.asarray(X)[:, :1], "all": X}, y, **HOW),
     "compare_features by trees": lambda X, y, z: bf.compare_features({"a": X}, y, learners=None),
     "compare_features of X": lambda X, y, z: bf.compare_features({"as it is": "passthrough"}, y, X=X, **HOW),
-    "difficulty_report": lambda X, y, z: bf.difficulty_report(X, y, fast=True),
+    "difficulty_report": lambda X, y, z: bf.difficulty_report(X, y, effort="fast"),
     "difficulty_report of numbers": lambda X, y, z: bf.difficulty_report(X, z, effort="fast", task="regression"),
 }
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_door_says_what_it_leaves_out(door):
+def test_every_door_says_what_it_leaves_out(door, few_learners):
     """Arrays, and frames with the values beside them; what is found is that of the other rows alone."""
     left = np.setdiff1d(np.arange(N), FEW)
     alone = DOORS[door](X[left], SOME_LABELS[left], SOME_NUMBERS[left])

@@ -31,6 +31,7 @@ _MOST_COSTS = 20
 def floor(
     *files: File,
     given: MetricOptions = METRIC_DEFAULTS,
+    fast: bool = False,
     rows_for: float | None = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -45,6 +46,8 @@ def floor(
 
     Parameters
     ----------
+    fast
+        From spanning trees alone, without training anything.
     rows_for
         Say how many training rows a model needs to reach this value of the first metric.
 
@@ -56,11 +59,11 @@ def floor(
     bayesfloor floor patients.csv --metric roc_auc --fail-below 0.8
     bayesfloor floor patients.csv --costs costs.csv
     """
-    if given.fast and rows_for is not None:
+    if fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
-    task = check_metric_options(given, options.task, rows_for=rows_for)
+    task = check_metric_options(given, options.task, fast=fast, rows_for=rows_for)
     most_rows = None
-    if not given.fast and given.by is None and is_as_it_is(options) and _are_files(files):
+    if not fast and given.by is None and is_as_it_is(options) and _are_files(files):
         from bayesfloor.floor.learned.large_tables import MANY_ROWS
 
         most_rows = MANY_ROWS
@@ -71,14 +74,14 @@ def floor(
         say("Columns are looked at in these rows; the floor is estimated from the files.", quiet=options.quiet)
     from bayesfloor.data.sampling import LEARNED_VALUES
 
-    if given.fast:
+    if fast:
         announce(table, options, len(table.X))
     elif is_from_files and given.effort != "fast":
         announce(table, options, table.n_samples, is_on_disk=True)
     else:
         announce(table, options, rows_to_train_on(table, options, given.effort, LEARNED_VALUES))
-    judged_by = metric_arguments(given, table, fast=given.fast)
-    if not given.fast:
+    judged_by = metric_arguments(given, table)
+    if not fast:
         rows = _given_as(files, table) if is_from_files else (table,)
         result, text, findings = _from_models(rows, table, options, given, judged_by, rows_for)
     else:

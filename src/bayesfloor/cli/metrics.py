@@ -23,7 +23,7 @@ _MOST_BYTES = 16 * 2**20
 _SEPARATORS = ",;\t"
 
 
-def check_metric_options(given: MetricOptions, task: str, **limits: float | None) -> str:
+def check_metric_options(given: MetricOptions, task: str, *, fast: bool = False, **limits: float | None) -> str:
     """Check what can be checked before a table is read.
 
     Parameters
@@ -32,6 +32,8 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
         What models are to be judged by.
     task : {"auto", "classification", "regression"}
         What --task says.
+    fast : bool, default=False
+        Whether nothing is trained.
     **limits : float or None
         Options, by name, that must be values of the first metric.
 
@@ -42,9 +44,9 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
     """
     from bayesfloor.data.metrics import METRICS, NUMBER_METRICS, is_metric, unknown_metric
 
-    if given.by is not None and given.fast:
+    if given.by is not None and fast:
         raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
-    if given.effort != "default" and given.fast:
+    if given.effort != "default" and fast:
         raise UsageError("--effort and --fast exclude each other: --fast trains nothing")
     try:
         unknown = [name for name in given.metric if not is_metric(name)]
@@ -66,16 +68,16 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
             raise UsageError("--metric: the same one is named twice")
         if given.costs is not None:
             raise UsageError("--costs needs classes; leave it out for numbers")
-        if given.fast:
+        if fast:
             raise UsageError("--fast needs classes; leave it out for numbers, or give --effort fast")
         first = [*numbers, NUMBER_METRICS[0]][0]
     else:
-        first = _names_for_classes(given)[0]
+        first = _names_for_classes(given, fast=fast)[0]
     _check_limits(first, **limits, fail_above=given.fail_above, fail_below=given.fail_below)
     return task
 
 
-def _names_for_classes(given: MetricOptions) -> list[str]:
+def _names_for_classes(given: MetricOptions, *, fast: bool = False) -> list[str]:
     """Return the names of metrics of classes, the first one first."""
     from bayesfloor.floor.learned.metrics import check_metric_names
 
@@ -84,7 +86,7 @@ def _names_for_classes(given: MetricOptions) -> list[str]:
         names = check_metric_names(list(given.metric) or "error", has_costs=costs is not None)
     except ValueError as error:
         raise UsageError(f"--metric: {error}") from error
-    if given.fast and names != ["error"]:
+    if fast and names != ["error"]:
         named = "--costs" if names == ["cost"] else f"--metric {names[0]}"
         raise UsageError(f"--fast trains nothing, and only the error can be told; leave out --fast, or {named}")
     if costs is not None and not Path(costs).is_file():
@@ -104,7 +106,7 @@ def _check_limits(first: str, **limits: float | None) -> None:
             raise UsageError(f"--{name.replace('_', '-')} {value:g}: must be {allowed} for the metric {first!r}")
 
 
-def metric_arguments(given: MetricOptions, table: "Table", **others: Any) -> dict[str, Any]:
+def metric_arguments(given: MetricOptions, table: "Table") -> dict[str, Any]:
     """Return the arguments of the library that say what models are judged by.
 
     Parameters
@@ -113,8 +115,6 @@ def metric_arguments(given: MetricOptions, table: "Table", **others: Any) -> dic
         What models are to be judged by.
     table : Table
         What was read. Where its target holds numbers, what needs classes is refused.
-    **others : object
-        Other options that need classes, by name, as they were given.
 
     Returns
     -------
@@ -125,8 +125,8 @@ def metric_arguments(given: MetricOptions, table: "Table", **others: Any) -> dic
         from bayesfloor.data.metrics import NUMBER_METRICS
 
         where = f"needs classes, and {table.target!r} holds numbers; --task classification reads them as classes"
-        for name, value in {"by": given.by, "costs": given.costs, "positive": given.positive, **others}.items():
-            if value is not None and value is not False:
+        for name, value in {"by": given.by, "costs": given.costs, "positive": given.positive}.items():
+            if value is not None:
                 raise UsageError(f"--{name.replace('_', '-')} {where}")
         if given.metric and given.metric[0] not in NUMBER_METRICS:
             known = ", ".join(NUMBER_METRICS)

@@ -132,8 +132,6 @@ class MetricOptions:
 
     Parameters
     ----------
-    fast
-        From spanning trees alone, without training anything.
     effort
         How much is trained: fast or default.
     by
@@ -150,7 +148,6 @@ class MetricOptions:
         Do not look for leaks, rows that belong together and an order in time, which all figures are otherwise without.
     """
 
-    fast: bool = False
     effort: Literal["fast", "default"] = "default"
     by: str | None = None
     metric: Annotated[

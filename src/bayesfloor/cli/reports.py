@@ -74,19 +74,16 @@ def report(
     if place is not None:
         check_output(str(place), force)
     check_model_options(given, files, needed=False)
-    if given.is_given and judged.fast:
-        raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     # at once: what is loaded next takes a second
-    with compiling_boosting(not judged.fast and options.task != "regression"):
+    with compiling_boosting(options.task != "regression"):
         task = check_metric_options(judged, options.task, target_value=target_value)
         from bayesfloor.data.sampling import LEARNED_VALUES, REPORT_VALUES
         from bayesfloor.floor.learned.model_predictions import DECIDED
 
         table = open_table(files, options, judged.by, task=task)
         n_values = REPORT_VALUES if table.task == "classification" else LEARNED_VALUES
-        n_used = len(table.X) if judged.fast else rows_to_train_on(table, options, judged.effort, n_values)
-        announce(table, options, n_used)
-        judged_by = metric_arguments(judged, table, fast=judged.fast)
+        announce(table, options, rows_to_train_on(table, options, judged.effort, n_values))
+        judged_by = metric_arguments(judged, table)
         is_of_scores = judged_by["metric"][0] not in DECIDED
         predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
 
@@ -95,7 +92,6 @@ def report(
             found = bf.difficulty_report(
                 table,
                 by=judged.by,
-                fast=judged.fast,
                 effort=judged.effort,
                 checks=not judged.no_checks,
                 predictions=predicted,

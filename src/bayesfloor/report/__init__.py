@@ -4,7 +4,7 @@ A report is one list of sections. Each knows its data, its text and its HTML::
 
     X, y or a Table ── source ──── names for rows and columns
                          │
-                         ├─────── figures       floors, the learned floor, the class tree, look_alikes: computed once;
+                         ├─────── figures       floors, the learned floor, the class tree: computed once;
                          │                      by `trust` again where leaks, groups or time spoil them
                          ├─────── verdict       trust, limit, next steps: decided once, for all sentences
                          │

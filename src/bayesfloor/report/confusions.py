@@ -1,7 +1,6 @@
 """What models confuse: how many rows of each class they took for each other one, on rows that they had not seen.
 
-Classes and pairs of a report come hardest first. Where models were trained, their confusions decide what is hard; where
-none were, spanning trees do.
+Classes and pairs of a report come hardest first. What models confuse decides what is hard.
 """
 
 from dataclasses import dataclass

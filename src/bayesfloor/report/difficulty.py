@@ -14,10 +14,10 @@ from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
-from bayesfloor.floor.learned.row_plan import rows_by_default
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS, rows_by_default
 from bayesfloor.floor.learned.trust.source import Source, source_of
 from bayesfloor.floor.trees.problem import Progress, check_options
-from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
+from bayesfloor.report.figures import figures_of_classes, figures_of_numbers
 from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
 from bayesfloor.report.sections.section import Facts
@@ -26,6 +26,9 @@ from bayesfloor.runtime.checks import check_float, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.tables.arguments import at_hand, is_file, problem_and_table
 from bayesfloor.tables.columns import RawTable
+
+#: Fewer rows cannot be trained and tested on.
+FEWEST_ROWS = 4 * MIN_FOLDS
 
 
 @like_input
@@ -43,7 +46,6 @@ def difficulty_report(
     model: Any = None,
     predictions: Any = None,
     prepare: Any = "auto",
-    fast: bool = False,
     effort: str = "default",
     target_value: float | None = None,
     n_trees: int = 3,
@@ -96,9 +98,6 @@ def difficulty_report(
         What a model has predicted for every row without having seen it, as for `floor_gap`.
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
-    fast : bool, default=False
-        Answer from spanning trees alone and train nothing. Takes a second; nothing is measured. Of the error of classes
-        alone.
     effort : {"fast", "default"}, default="default"
         How much is trained, as for `learned_floor`.
     target_value : float or None, default=None
@@ -135,6 +134,11 @@ def difficulty_report(
     DifficultyReport
         ``to_html``, ``to_json``, ``to_markdown``, ``to_text``; notebooks show it.
 
+    Raises
+    ------
+    ValueError
+        With fewer than 20 rows, and for arguments that go with no such target; says which.
+
     See Also
     --------
     learned_floor : The headline number alone; `regression_floor` where the labels are numbers.
@@ -145,7 +149,7 @@ def difficulty_report(
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor import difficulty_report
     >>> table = load_iris(as_frame=True).frame
-    >>> report = difficulty_report(table, "target", fast=True, target_value=0.2)
+    >>> report = difficulty_report(table, "target", effort="fast", target_value=0.2)
     >>> report.summary["goal"]["verdict"]
     'feasible'
     """
@@ -165,7 +169,7 @@ def difficulty_report(
         random_state=random_state,
         progress=progress,
     )
-    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "effort": effort}
+    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "effort": effort}
     asked |= {"model": model, "predictions": predictions, "groups": groups, "time": time}
     if task != "regression":
         _check_asked_of_classes(asked)
@@ -176,6 +180,10 @@ def difficulty_report(
         table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)[1]
         X, y, groups, time, by, prepare = table, None, None, None, None, "auto"
     source = source_of(X, y, title, groups, time, prepare, by, task)
+    if len(source.problem.X) < FEWEST_ROWS:
+        raise ValueError(
+            f"A report needs at least {FEWEST_ROWS} rows to train models and to test them, got {len(source.problem.X)}."
+        )
     is_number = source.problem.task == "regression"
     names = _check_asked_of_numbers(asked, source.target) if is_number else _check_asked_of_classes(asked)
     target_value = _check_target_value(target_value, names, asked, source.problem)
@@ -194,7 +202,6 @@ def difficulty_report(
         figures = figures_of_classes(
             source,
             options,
-            fast=bool(fast),
             judged_by={"metric": names, "costs": costs, "positive": positive, "effort": effort},
             max_rows=check_max_rows(max_rows, n_classes, int(min(by_default, EFFORTS[effort].most_rows))),
             max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
@@ -205,14 +212,15 @@ def difficulty_report(
     given["confidence"] = None if confidence == 0.95 else confidence
     given |= {"target_value": target_value, "random_state": options.random_state or None}
     verdict = verdict_of(figures)
-    facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value)
+    facts: Facts[Any] = Facts(source, figures, verdict, target_value)
     summary = summarise(facts, command or _call(data, names, asked, given))
     summary["seconds"] = perf_counter() - started
-    records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
+    records = ("trees", "classes", "pairs", "class_tree", "gap")
     return DifficultyReport(
         summary,
         figures.findings,
         verdict,
+        figures.learned,
         **{name: getattr(figures, name, None) for name in records},
     )
 
@@ -230,8 +238,8 @@ def _is_of_numbers(metric: Any) -> bool:
 
 def _check_asked_of_numbers(asked: dict[str, Any], target: str) -> list[str]:
     """Check what a report on numbers is asked for; return the names of the metrics, the first one first."""
-    for name in ("costs", "positive", "by", "fast"):
-        if asked[name] is not None and asked[name] is not False:
+    for name in ("costs", "positive", "by"):
+        if asked[name] is not None:
             raise ValueError(
                 f"{name} needs classes, and {target!r} holds numbers: leave out {name}, or ask for classes with "
                 "task='classification'."
@@ -248,18 +256,9 @@ def _check_asked_of_numbers(asked: dict[str, Any], target: str) -> list[str]:
 def _check_asked_of_classes(asked: dict[str, Any]) -> list[str]:
     """Check what a report on classes is asked for; return the names of the metrics, the first one first."""
     if asked["model"] is not None or asked["predictions"] is not None:
-        if asked["fast"]:
-            raise ValueError("A model is compared with models that are trained: leave out fast, or the model.")
         check_model(asked["model"], asked["predictions"])
-    if asked["fast"] and asked["by"] is not None:
-        raise ValueError("Figures of subgroups come from models: leave out fast, or by.")
     metric = "error" if asked["metric"] is None else asked["metric"]
-    names = check_metric_names(metric, has_costs=asked["costs"] is not None)
-    if asked["fast"] and names != ["error"]:
-        raise ValueError(
-            f"With fast=True nothing is trained, and only the error can be told. Leave out fast, or {_named(names)}."
-        )
-    return names
+    return check_metric_names(metric, has_costs=asked["costs"] is not None)
 
 
 def _compared(
@@ -268,23 +267,16 @@ def _compared(
     """Check a model, or predictions, before anything is trained; None where there is nothing to compare."""
     if model is None and predictions is None:
         return None
-    if len(source.problem.X) < FEWEST_ROWS:
-        raise ValueError(f"Fewer than {FEWEST_ROWS} rows are too few to train models and compare one with them.")
     places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
     own = OwnRows(X, places, columns_named(X, *columns))
     return check_compared(model, predictions, own, source.problem, metric)
 
 
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:
-    """Check what is hoped for, and what there are too few rows for; below the least cost, a value is not feasible."""
+    """Check what is hoped for; below the least cost, a value is not feasible."""
     if problem.task == "regression":
         bounds = (0.0, 1.0 if names[0] == "r2" else np.inf)
     else:
-        if len(problem.X) < FEWEST_ROWS and names != ["error"]:
-            raise ValueError(
-                f"Fewer than {FEWEST_ROWS} rows are too few to train models, and only the error can be told without. "
-                f"Got {len(problem.X)} rows; leave out {_named(names)}."
-            )
         first = check_metrics(names, asked["costs"], asked["positive"], problem.classes, problem.class_counts)[0]
         bounds = first.bounds if first.costs is None else (-np.inf, np.inf)
     low, high = bounds
@@ -298,12 +290,8 @@ def _call(data: list[str], names: list[str], asked: dict[str, Any], given: dict[
     columns = {name: asked[name] for name in ("groups", "time", "by") if isinstance(asked[name], str)}
     first = {"metric": None if is_default else names[0] if len(names) == 1 else names, "positive": asked["positive"]}
     effort = None if asked["effort"] == "default" else asked["effort"]
-    words = {**first, "fast": asked["fast"] or None, "effort": effort, **given, **columns}
+    words = {**first, "effort": effort, **given, **columns}
     written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
     own = ("costs", "model", "predictions", *({"groups", "time", "by"} - columns.keys()))
     written += [f"{name}={name}" for name in sorted(own) if asked[name] is not None]
     return f"difficulty_report({', '.join([*data, *written])})"
-
-
-def _named(names: list[str]) -> str:
-    return "costs" if names == ["cost"] else f"metric={names[0] if len(names) == 1 else names!r}"

@@ -21,7 +21,7 @@ from bayesfloor.floor.learned.model_predictions import Compared
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.row_plan import MIN_FOLDS, rows_by_default
+from bayesfloor.floor.learned.row_plan import rows_by_default
 from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.learned.trust.checks import Checked, as_share, learn_with_checks, single_columns
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
@@ -31,23 +31,18 @@ from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.confusions import Confusions, confusions_of
 from bayesfloor.report.fast_model import FastModel, try_fast_model
-from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.progress import Stages
 from bayesfloor.tree import ClassTree, build_class_tree
 
-#: Rows that look like another class, at the most: as many as somebody goes through by hand.
-MOST_LOOK_ALIKES = 60
 #: Columns that a reader is asked to think about.
 MOST_TELLING = 5
 #: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
 MOST_CLASSES_DRAWN = 40
 #: How long parts of the work take, of which a training of all models is the unit.
 _GROWING, _TRAINING, _FAST_MODEL = 0.1, 1.0, 0.2
-#: Fewer rows cannot be trained and tested on.
-FEWEST_ROWS = 4 * MIN_FOLDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +51,8 @@ class Figures:
 
     Attributes
     ----------
-    checked : Checked or None
-        The learned floor as it was asked for and the honest one, of which all figures speak; None where nothing was
-        trained.
+    checked : Checked
+        The learned floor as it was asked for and the honest one, of which all figures speak.
     columns : ColumnFloors
         How much each column tells by itself.
     gap : FloorGap or None
@@ -67,20 +61,20 @@ class Figures:
         The columns that tell most by themselves, the most first.
     """
 
-    checked: Checked[Any] | None
+    checked: Checked[Any]
     columns: ColumnFloors
     gap: FloorGap | None
     telling: tuple[str, ...]
 
     @property
     def learned(self) -> Any:
-        """The honest floor; None where nothing was trained."""
-        return None if self.checked is None else self.checked.honest.floor
+        """The honest floor."""
+        return self.checked.honest.floor
 
     @property
     def dependence(self) -> tuple[Finding, ...]:
         """Rows that belong together, or an order of time, where nobody said so."""
-        return () if self.checked is None else self.checked.dependence
+        return self.checked.dependence
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -88,7 +82,7 @@ class Figures:
 
         What was reached is what the best model of the report reached, and no floor is above that.
         """
-        found = {} if self.learned is None else as_shares(self.learned.metrics)
+        found = as_shares(self.learned.metrics)
         for _, values in self._others():
             found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
         return found
@@ -96,7 +90,7 @@ class Figures:
     @property
     def reached_by(self) -> str | None:
         """The model that reached most by the first metric; None for the stack."""
-        if self.learned is None or self.headline.reached == self.learned.reached:
+        if self.headline.reached == self.learned.reached:
             return None
         first = self.learned.metric
         return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
@@ -109,25 +103,22 @@ class Figures:
     @property
     def _are_leaks(self) -> bool:
         """Whether a model of the caller's had columns that the stack had not."""
-        return self.checked is not None and bool(self.checked.leaks)
+        return bool(self.checked.leaks)
 
     @property
     def headline(self) -> MetricFloor:
-        """What is known of the first metric that was asked for; only where models were trained."""
-        assert self.learned is not None
+        """What is known of the first metric that was asked for."""
         return self.metrics[self.learned.metric]
 
     @property
     def weights(self) -> dict[str, float]:
         """How much each learner weighs in the stack, the most first."""
-        if self.learned is None:
-            return {}
         return {name: float(weight) for name, weight in sorted(self.learned.weights.items(), key=lambda each: -each[1])}
 
     @property
     def err_alike(self) -> bool:
         """Whether rows next to each other err alike, so that a better model could win something."""
-        return self.learned is not None and self.learned.residual_z > ERR_ALIKE
+        return bool(self.learned.residual_z > ERR_ALIKE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +138,6 @@ class NumberFigures(Figures):
     def metrics(self) -> dict[str, MetricFloor]:
         """The same; no ceiling is below what a column explains by itself."""
         found = super().metrics
-        assert self.checked is not None  # numbers always have models
         if not len(self.columns.removed) or not self.checked.are_alike:
             return found
         best = int(self.columns.removed.argmax())
@@ -178,54 +168,48 @@ class ClassFigures(Figures):
         The same for each class against the rest.
     pairs : PairwiseBayesError
         The same for each two classes.
-    fast_model : FastModel or None
-        What a model that trains fast reaches on the same rows; None where nothing was trained.
+    fast_model : FastModel
+        What a model that trains fast reaches on the same rows.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
         The same of the hardest classes alone, as many as can be drawn.
-    look_alikes : list of LookAlike
-        Rows that look like another class, by spanning trees; none where models were trained, which tell better.
     order : list of Finding
         That the classes are numbers in an order.
     tree_rows : ndarray
         The rows that the trees were grown on.
-    confusions : Confusions or None
-        What the stack took rows for that it had not seen; None where nothing was trained.
+    confusions : Confusions
+        What the stack took rows for that it had not seen.
     """
 
     trees: BayesError
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
-    fast_model: FastModel | None
+    fast_model: FastModel
     class_tree: ClassTree
     drawn_tree: ClassTree
-    look_alikes: list[LookAlike]
     order: list[Finding]
     tree_rows: NDArray[np.int64]
-    confusions: Confusions | None = None
+    confusions: Confusions
 
     @property
     def class_order(self) -> NDArray[np.int64]:
-        """Codes of the classes, the hardest first: by what models confuse, or by spanning trees where none were."""
-        order = self.classes.by_hardness()
-        return order if self.confusions is None else self.confusions.classes_by_hardness(order)
+        """Codes of the classes, the hardest first: by what models confuse, of equals by spanning trees."""
+        return self.confusions.classes_by_hardness(self.classes.by_hardness())
 
     @property
     def pair_order(self) -> NDArray[np.int64]:
         """Codes of every two classes, in rows, the hardest first."""
-        order = self.pairs.by_hardness()
-        return order if self.confusions is None else self.confusions.pairs_by_hardness(order)
+        return self.confusions.pairs_by_hardness(self.pairs.by_hardness())
 
     def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        if self.fast_model is not None:
-            yield self.fast_model.name, self.fast_model.values
+        yield self.fast_model.name, self.fast_model.values
         yield from super()._others()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
-        learned = () if self.learned is None else self.learned.findings
+        learned = self.learned.findings
         known = {finding.code for finding in learned}  # rows that are nearly copies are found by both
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
@@ -276,14 +260,13 @@ def figures_of_classes(
     source: Source,
     options: Options,
     *,
-    fast: bool,
     judged_by: Mapping[str, Any],
     max_rows: int,
     max_tree_rows: int,
     checks: bool = True,
     compared: Compared | None = None,
 ) -> ClassFigures:
-    """Train models unless `fast`, and grow trees.
+    """Train models, and grow trees.
 
     Parameters
     ----------
@@ -291,8 +274,6 @@ def figures_of_classes(
         What the report is about.
     options : Options
         How to grow trees. Models take confidence, threads, seed, progress and the cluster from it.
-    fast : bool
-        Whether to train nothing.
     judged_by : mapping
         What models are judged by, and how much is trained: `metric`, `costs`, `positive` and `effort` of
         `learned_floor`.
@@ -309,22 +290,17 @@ def figures_of_classes(
     """
     problem, stages = source.problem, Stages(options.progress)
     columns = single_columns(source, options)
-    checked = fast_model = gap = confusions = None
-    if not fast and len(problem.X) >= FEWEST_ROWS:
 
-        def train(of: Problem, n_more: int) -> tuple[LearnedFloor, HeldOut]:
-            most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
-            rest = n_more * _TRAINING + _FAST_MODEL + _GROWING
-            how = _how_to_train(options, stages.begin(_TRAINING, rest))
-            return learned_floor_of(of, max_rows=most, **judged_by, **how)
+    def train(of: Problem, n_more: int) -> tuple[LearnedFloor, HeldOut]:
+        most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
+        rest = n_more * _TRAINING + _FAST_MODEL + _GROWING
+        how = _how_to_train(options, stages.begin(_TRAINING, rest))
+        return learned_floor_of(of, max_rows=most, **judged_by, **how)
 
-        checked = learn_with_checks(source, problem, options, columns, train, checks=checks)
-        held_out = checked.honest.held_out
-        fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, _GROWING))
-        confusions = confusions_of(held_out, options.confidence)
-        gap = None if compared is None else gap_of(comparable(checked, compared))
-    without_leaks = None if checked is None else checked.without_leaks
-    shown = problem if without_leaks is None else without_leaks
+    checked = learn_with_checks(source, problem, options, columns, train, checks=checks)
+    held_out = checked.honest.held_out
+    fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, _GROWING))
+    shown = problem if checked.without_leaks is None else checked.without_leaks
     rows, part = np.arange(len(problem.X)), shown
     if max_tree_rows < len(rows):
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
@@ -332,9 +308,6 @@ def figures_of_classes(
     growing = replace(options, progress=stages.begin(_GROWING, 0.0))
     counted = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     pairs = pairwise_result(counted, part, options, normalize=True)
-    look_alikes: list[LookAlike] = []
-    if checked is None:
-        look_alikes = find_look_alikes(counted.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES)
     classes = one_vs_rest_result(counted, part, options)
     nearness = nearness_of_means(part.X, part.codes)
     class_tree = build_class_tree(pairs.normalized, problem.classes, tie_weights=nearness)
@@ -345,14 +318,13 @@ def figures_of_classes(
         classes=classes,
         pairs=pairs,
         fast_model=fast_model,
-        gap=gap,
+        gap=None if compared is None else gap_of(comparable(checked, compared)),
         telling=_most_telling(source, columns),
         class_tree=class_tree,
         drawn_tree=class_tree,
-        look_alikes=look_alikes,
         order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
         tree_rows=rows,
-        confusions=confusions,
+        confusions=confusions_of(held_out, options.confidence),
     )
     stages.finish()
     return replace(figures, drawn_tree=_tree_of_hardest(figures, nearness))

@@ -55,11 +55,10 @@ def _log(mlflow: Any, run: Any, summary: dict[str, Any], files: dict[str, str], 
 def metrics_of(summary: dict[str, Any]) -> dict[str, float]:
     """Return the figures of a report by name: "error/estimate", "roc_auc/reached"."""
     figures: dict[str, Any] = {"n_findings": len(summary["findings"]), "seconds": summary["seconds"]}
-    for each in summary["metrics"] or [summary["floor"]]:
-        reached = each["reached"] or {}
+    for each in summary["metrics"]:
         values = {"reached": "value", "reached_low": "low", "reached_high": "high"}
         known = {name: each[name] for name in ("estimate", "low", "high", "baseline")}
-        known |= {name: reached.get(key) for name, key in values.items()}
+        known |= {name: each["reached"][key] for name, key in values.items()}
         figures |= {f"{each['metric']}/{name}": value for name, value in known.items()}
     if (fast := summary["fast_model"]) is not None:
         figures |= {f"{each['metric']}/fast_model": each["value"] for each in fast["metrics"]}

@@ -41,8 +41,8 @@ class DifficultyReport(Result):
         What was noticed in the data that bears on the answer.
     verdict : Verdict
         Whether the figures can be trusted, how far models can go, and what to do next.
-    learned : LearnedFloor, RegressionFloor or None
-        The learned floor; None where nothing was trained.
+    learned : LearnedFloor or RegressionFloor
+        The learned floor.
     trees : BayesError or None
         The floor from spanning trees.
     classes : OneVsRestBayesError or None
@@ -58,7 +58,7 @@ class DifficultyReport(Result):
     summary: dict[str, Any]
     findings: tuple[Finding, ...]
     verdict: Verdict
-    learned: LearnedFloor | RegressionFloor | None = None
+    learned: LearnedFloor | RegressionFloor
     trees: BayesError | None = None
     classes: OneVsRestBayesError | None = None
     pairs: PairwiseBayesError | None = None
@@ -87,8 +87,7 @@ class DifficultyReport(Result):
     def frame(self) -> Any:
         """Return a data frame of the rows to look at, the most suspicious first.
 
-        These are rows whose label models find hard to believe, or whose number is farther off than noise explains; with
-        ``fast=True``, rows whose neighbours in spanning trees speak for another class.
+        These are rows whose label models find hard to believe, or whose number is farther off than noise explains.
         """
         rows = self.summary["suspects"]["rows"]
         return self._frame_of({name: [row[name] for row in rows] for name in _IN_FRAME[self.summary["task"]]})

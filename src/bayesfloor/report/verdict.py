@@ -123,11 +123,11 @@ class Verdict:
     Attributes
     ----------
     trust : {"nothing found", "with care", "leak", "not checked"}
-        What speaks against the figures; not checked where nothing was trained, or nothing was looked for.
+        What speaks against the figures; not checked where nothing was looked for.
     reasons : tuple of Reason
         Why, those that change the figures first.
-    limit : Limit or None
-        How far models can go; None where nothing was trained.
+    limit : Limit
+        How far models can go.
     steps : tuple of Step
         What to do next, the first one first.
     telling : tuple of str
@@ -139,7 +139,7 @@ class Verdict:
 
     trust: str
     reasons: tuple[Reason, ...]
-    limit: Limit | None
+    limit: Limit
     steps: tuple[Step, ...]
     telling: tuple[str, ...] = ()
     as_asked: MetricFloor | None = None
@@ -153,9 +153,7 @@ class Verdict:
     def trust_sentence(self) -> str:
         """Say in one line whether the figures can be trusted, and why."""
         if self.trust == "not checked":
-            if self.limit is not None:
-                return "Leaks, rows that belong together and an order in time were not looked for."
-            return "No model was trained, so that leaks, groups and an order in time were not looked for."
+            return "Leaks, rows that belong together and an order in time were not looked for."
         return " ".join(reason.sentence for reason in self.reasons) or "Nothing suspicious was found."
 
     @property
@@ -166,16 +164,14 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as the summary has them."""
-        limit = None
-        if self.limit is not None:
-            metric = self.limit.metric
-            limit = {
-                "metric": metric.name,
-                **_figures_of(metric),
-                "reached_by": self.limit.reached_by or "stack",
-                "more_rows": self.limit.more_rows,
-                "as_asked": None if self.as_asked is None else _figures_of(self.as_asked),
-            }
+        metric = self.limit.metric
+        limit = {
+            "metric": metric.name,
+            **_figures_of(metric),
+            "reached_by": self.limit.reached_by or "stack",
+            "more_rows": self.limit.more_rows,
+            "as_asked": None if self.as_asked is None else _figures_of(self.as_asked),
+        }
         return {
             "trust": self.trust,
             "trust_sentence": self.trust_sentence,
@@ -200,9 +196,6 @@ def verdict_of(figures: Figures) -> Verdict:
     Verdict
     """
     checked = figures.checked
-    if checked is None:
-        step = Step("better model", None, "Train models (leave out fast): spanning trees alone rule nothing out.")
-        return Verdict("not checked", (), None, (step,), figures.telling)
     limit = limit_of(figures.headline, {each.code for each in figures.learned.findings}, figures.reached_by)
     reasons = tuple(sorted(_reasons(figures, limit), key=lambda reason: not reason.in_headline))
     trust = (
@@ -255,7 +248,6 @@ def _worse(metric: MetricFloor, first: float, second: float) -> float:
 
 
 def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
-    assert figures.checked is not None
     metric, learned = limit.metric, figures.learned
     yield from figures.checked.reasons
     for finding in learned.findings:
@@ -315,7 +307,7 @@ def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterato
 def _sampled(figures: Figures) -> str | None:
     """Say that models can have more of the rows, where they had a sample of them."""
     learned = figures.learned
-    if learned is None or not any(each.code in SAMPLED for each in learned.findings):
+    if not any(each.code in SAMPLED for each in learned.findings):
         return None
     had, given = counted(learned.n_rows), counted(learned.n_samples)
     return f"Train on more of the rows (max_rows), as models had {had} of {given}"
@@ -337,10 +329,10 @@ def _steps_to_win(figures: Figures, limit: Limit) -> Iterator[Step]:
             "better model", gap, "Try a model made for such data: rows next to each other err alike, which can be won."
         )
     if isinstance(figures, ClassFigures) and metric.name == "error":
-        suspicious = None if figures.learned is None else figures.learned.suspicious
+        suspicious = figures.learned.suspicious
         # without a lower end, all of them may be noise that is the same everywhere
-        n_wrong = 0 if suspicious is None or suspicious.n_wrong_interval[0] == 0.0 else len(suspicious)
-        if suspicious is not None and n_wrong >= _FEWEST_WRONG and metric.reached > 0.0:
+        n_wrong = 0 if suspicious.n_wrong_interval[0] == 0.0 else len(suspicious)
+        if n_wrong >= _FEWEST_WRONG and metric.reached > 0.0:
             size = min(n_wrong / suspicious.n_tested, metric.reached)
             yield Step(
                 "mend labels",

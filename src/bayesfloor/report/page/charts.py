@@ -52,9 +52,9 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     if None in (estimate, low, high, baseline) or _behind(floor, baseline) <= 0:
         return None
     is_rate, larger = floor["is_rate"], floor["larger_is_better"]
-    reached = floor["reached"] and floor["reached"]["value"]
+    reached = floor["reached"]["value"]
     whole = _behind(floor, baseline)
-    farthest = max(_behind(floor, value) for value in (estimate, low, high, reached) if value is not None)
+    farthest = max(_behind(floor, value) for value in (estimate, low, high, reached))
     enlarged = farthest < _SMALLEST_SHARE * whole
     end = float(f"{1.25 * farthest:.2g}") if enlarged and farthest > 0 else max(whole, farthest)
     enlarged = enlarged and end < whole
@@ -67,12 +67,9 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     hatch = f"hatch-scale-{width:.0f}"
     parts = _overview(floor, end / whole, perfect_side, worst_side, top) if enlarged else []
     parts.append(tag("rect", x=left, y=top, width=right - left, height=thick, class_="track"))
-    if reached is None:
-        parts.append(block(at(low), at(high), top, thick, class_="soft", fill=f"url(#{hatch})"))
-    else:
-        parts.append(block(at(estimate), at(reached), top, thick, class_="soft", fill=f"url(#{hatch})"))
-        parts.append(block(at(reached), worst_side, top, thick, class_="solid"))
-        parts.append(tag("line", x1=at(reached), x2=at(reached), y1=top, y2=top + thick + 10, class_="mark"))
+    parts.append(block(at(estimate), at(reached), top, thick, class_="soft", fill=f"url(#{hatch})"))
+    parts.append(block(at(reached), worst_side, top, thick, class_="solid"))
+    parts.append(tag("line", x1=at(reached), x2=at(reached), y1=top, y2=top + thick + 10, class_="mark"))
     # the range of the floor, as a bracket above the bar
     ceiling = top - 10
     bracket = f"M{at(low):.1f} {top - 5:.1f}V{ceiling:.1f}H{at(high):.1f}V{top - 5:.1f}"
@@ -85,13 +82,12 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
 
     line = top + thick + 24
     sentences = [f"The {word} is estimated at {written(estimate, is_rate)}, {interval}."]
-    if reached is not None:
-        own = floor["reached"]
-        shown = written(reached, is_rate)
-        parts.append(_clamped(at(reached), line, f"reached {shown}", left, right, "strong"))
-        interval = written_range(own["low"], own["high"], is_rate)
-        sentences.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
-        line += 20
+    own = floor["reached"]
+    shown = written(reached, is_rate)
+    parts.append(_clamped(at(reached), line, f"reached {shown}", left, right, "strong"))
+    interval = written_range(own["low"], own["high"], is_rate)
+    sentences.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
+    line += 20
     last = floor["perfect"] + (-end if larger else end)
     if farthest > whole:  # models do worse than what needs no features, which is then inside of the bar
         inside = at(baseline)
@@ -133,7 +129,7 @@ def _overview(floor: Summary, share: float, perfect_side: float, worst_side: flo
     y, thick, bottom = 22.0, 10.0, top - 40
     beam = f"M{perfect_side} {y + thick}L{perfect_side} {bottom}H{worst_side}L{part:.1f} {y + thick}Z"
     return [
-        block(left, right, y, thick, class_="track" if floor["reached"] is None else "solid"),
+        block(left, right, y, thick, class_="solid"),
         block(perfect_side, part, y, thick, class_="lens"),
         tag("path", d=beam, class_="beam"),
         *_ends(floor, 13, _without_features(floor), left, right),

@@ -164,8 +164,7 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
     dict or None
         Rows and columns; None where a single pair needs no map.
     """
-    names, of_models = pairs["names"], pairs["confused"] is not None
-    matrix = pairs["confused"] if of_models else pairs["matrix"]
+    names, matrix = pairs["names"], pairs["confused"]
     if len(names) < 3:
         return None
     known = {frozenset((row["first"], row["second"])): row for row in pairs["rows"]}
@@ -176,8 +175,7 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
         value = matrix[i][j]
         pair = known.get(frozenset((names[i], names[j])))
         first, second = (names[j], names[i]) if pair is None else (pair["first"], pair["second"])
-        told = f"{percent(value)} confused" if of_models else f"{percent(value)} of its maximum"
-        tooltip = [f"{visible(first)} against {visible(second)}", told]
+        tooltip = [f"{visible(first)} against {visible(second)}", f"{percent(value)} confused"]
         if pair is not None:
             interval = percent_range(pair["low"], pair["high"])
             level = "" if confidence is None else f"{exact_percent(confidence)} "

@@ -1,10 +1,8 @@
 """The first screen: what is predicted from what, whether to trust the answer, how far models can go, what to do next.
 
-Three kinds of figures meet in a report, and each is called what it is. What a model reached on rows that it had not
-seen is measured. The end of a learning curve is extrapolated. A figure from spanning trees is an estimate that tends
-to be too high in high dimension and small samples; it ranks, and no more. So nothing is called impossible because of
-spanning trees, and nothing at all that a model on the same page has done. What to say is decided in
-`bayesfloor.report.verdict`.
+Two kinds of figures meet in a report, and each is called what it is. What a model reached on rows that it had not seen
+is measured. The end of a learning curve is extrapolated. Nothing is called impossible that a model on the same page has
+done. What to say is decided in `bayesfloor.report.verdict`.
 """
 
 from typing import Any
@@ -13,10 +11,9 @@ from bayesfloor.data.metrics import metric_info
 from bayesfloor.floor.learned.counted_rows import leads_with_ranking
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.trust.source import UNTITLED
-from bayesfloor.floor.trees.results import BayesError
 from bayesfloor.report.blocks import LONG_NAME, Block, Bullets, Paragraph, Summary
 from bayesfloor.report.fast_model import FastModel
-from bayesfloor.report.figures import FEWEST_ROWS, ClassFigures, NumberFigures
+from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import (
     beats_nothing,
     better_side,
@@ -49,7 +46,7 @@ from bayesfloor.tables.unlabelled import LEFT_OUT
 
 #: Share of the stack's lead over what needs no features from which a model is called good.
 NEARLY_ALL = 0.9
-#: A pair is called hard from this share of its rows that models confuse, or of its largest possible floor by trees.
+#: A pair is called hard from this share of its rows that models confuse.
 _HARD = 0.005
 #: Classes that the first screen names; of more there is a count.
 _MOST_NAMED = 4
@@ -66,18 +63,14 @@ class Answer(Section[Any]):
         """Return the sentences, the verdict, and the fast model."""
         figures, target, verdict = facts.figures, facts.target_value, facts.verdict
         if isinstance(figures, NumberFigures):
-            assert verdict.limit is not None  # numbers always have models
             answer = answer_on_numbers(figures, verdict.limit, facts.source.target)
             worth, fast = worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by), None
         else:
-            answer, worth = answer_on_classes(figures, verdict), worth_on_classes(figures, facts.fast)
+            answer, worth = answer_on_classes(figures, verdict), worth_on_classes(figures)
             fast = _fast_model(figures)
         goal = None
         if target is not None:
-            is_of_trees = figures.learned is None
-            word, sentence = (
-                _verdict_of_trees(figures.trees, target) if is_of_trees else verdict_on(figures.headline, target)
-            )
+            word, sentence = verdict_on(figures.headline, target)
             goal = {"target": target, "verdict": word, "sentence": sentence}
         return {
             "answer": [*verdict.headline, *answer],
@@ -90,14 +83,6 @@ class Answer(Section[Any]):
     def words(self, facts: Facts[Any]) -> dict[str, str]:
         """Explain the limit, its range and what was reached."""
         figures = facts.figures
-        if figures.learned is None:
-            return {
-                "The floor": _meaning_of_limit(None, is_number=False),
-                "The range": (
-                    "What sampling alone may change. It knows nothing of the estimate's bias, which is upwards with "
-                    "many columns or few rows."
-                ),
-            }
         metric, is_number = figures.headline, isinstance(figures, NumberFigures)
         worse, better, side = ("lower", "upper", "above") if metric.larger_is_better else ("upper", "lower", "below")
         words = {
@@ -108,7 +93,7 @@ class Answer(Section[Any]):
                 "may see more, and structure finer than the distances between rows cannot be seen in them."
             ),
         }
-        if isinstance(figures, ClassFigures) and figures.fast_model is not None:
+        if isinstance(figures, ClassFigures):
             words["The fast model"] = (
                 "'bayesfloor fit' trains it. It is called good where it wins at least "
                 f"{exact_percent(NEARLY_ALL)} of what the stack of models wins over what needs no features."
@@ -184,9 +169,9 @@ def _without_reasons(summary: Summary) -> list[str]:
     return [sentence for sentence in summary["answer"] if sentence not in reasons]
 
 
-def _meaning_of_limit(metric: MetricFloor | None, *, is_number: bool) -> str:
-    """Say what the best value of a metric is; by default of the error."""
-    if metric is None or metric.name == "error":
+def _meaning_of_limit(metric: MetricFloor, *, is_number: bool) -> str:
+    """Say what the best value of a metric is."""
+    if metric.name == "error":
         return (
             "The lowest error that any classifier can reach on data like these, also called the Bayes error. Below it "
             "is chance: rows that look the same and have different labels."
@@ -198,25 +183,9 @@ def _meaning_of_limit(metric: MetricFloor | None, *, is_number: bool) -> str:
     return f"The {most} {metric.title} that any model can attain on data like these. What is left beyond it is {left}."
 
 
-def _verdict_of_trees(trees: BayesError, target: float) -> tuple[str, str]:
-    """Hold what spanning trees say against a target; they rule nothing out."""
-    goal = exact_percent(target)
-    if trees.upper_interval[1] <= target:
-        return "feasible", (
-            f"The spanning trees' upper bound, {percent(trees.upper_interval[1])} at its highest, is not above {goal}. "
-            "No model was trained: this says that such a classifier exists, not which."
-        )
-    return "undecided", (
-        f"The spanning trees' bounds are {percent_range(trees.lower, trees.upper)}. They tend to be too high, so they "
-        f"cannot rule {goal} out; train models (leave out fast) to learn more."
-    )
-
-
-def _fast_model(figures: ClassFigures) -> Summary | None:
+def _fast_model(figures: ClassFigures) -> Summary:
     """List what a fast model reaches beside the stack, by each metric."""
     fast, learned = figures.fast_model, figures.learned
-    if fast is None or learned is None:
-        return None
     metrics = [
         {
             "metric": name,
@@ -266,8 +235,6 @@ def _in_seconds(seconds: float) -> str:
 def answer_on_classes(figures: ClassFigures, verdict: Verdict) -> list[str]:
     """Return the two or three sentences on how far models can go."""
     hardest, limit = hardest_pairs(figures), verdict.limit
-    if figures.learned is None or limit is None:
-        return _answer_of_trees(figures.trees, hardest)
     rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
     if figures.learned.metric != "error":
         return answer_of_metric(figures.learned, limit, figures.metrics["error"], hardest, rare)
@@ -365,43 +332,20 @@ def _found(ranking: ClassRanking) -> str:
     )
 
 
-def _answer_of_trees(trees: BayesError, hardest: str) -> list[str]:
-    level = exact_percent(trees.confidence)
-    first = (
-        f"Spanning trees alone put the floor at about {percent(trees.estimate)} "
-        f"({level} range {percent_range(*trees.interval)} for sampling alone)."
-    )
-    second = "No model was trained, and such figures tend to be too high, so a model may do better than this"
-    sentences = [first, f"{second}; {hardest}." if hardest else f"{second}."]
-    if leads_with_ranking(trees.class_counts):
-        sentences.append(
-            "Nearly all rows are of one class, so that an error says little of the others; models show how high they "
-            "can be ranked."
-        )
-    return sentences
-
-
 def hardest_pairs(figures: ClassFigures) -> str:
     """Name the one or two hardest pairs of three or more classes."""
     pairs, confused = figures.pairs, figures.confusions
     if len(pairs.classes) < 3:
         return ""
-    shares, whom = (pairs.normalized, "spanning trees") if confused is None else (confused.of_pairs, "models")
-    hard = [(a, b) for a, b in figures.pair_order[:2].tolist() if shares[a, b] >= _HARD]
+    hard = [(a, b) for a, b in figures.pair_order[:2].tolist() if confused.of_pairs[a, b] >= _HARD]
     if not hard:
-        return f"no two classes look alike to {whom}"
+        return "no two classes look alike to models"
     named = " and ".join(f"{in_text(pairs.classes[a])} against {in_text(pairs.classes[b])}" for a, b in hard)
     return f"{named} {'are the hardest pairs' if len(hard) > 1 else 'is the hardest pair'}"
 
 
-def worth_on_classes(figures: ClassFigures, fast: bool) -> str:
+def worth_on_classes(figures: ClassFigures) -> str:
     """Say what was measured, and what is extrapolated."""
-    if figures.learned is None:
-        why = "" if fast else f"Fewer than {FEWEST_ROWS} rows are too few to train and test models. "
-        return (
-            f"{why}Nothing here is measured by a model: the range covers sampling only, and with many columns or few "
-            "rows spanning trees come out too high."
-        )
     learned = figures.learned
     if learned.metric != "error":
         return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by)

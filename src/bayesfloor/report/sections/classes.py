@@ -21,8 +21,8 @@ from bayesfloor.runtime.text import NOTHING, counted, figure, percent, percent_r
 
 #: Pairs of classes, at the most; 100 classes have 4950.
 _MOST_PAIRS = 500
-#: Columns of the tables of classes and of pairs where no model was trained.
-_OF_TREES = ("trees' estimate", "range", "of its maximum")
+#: What the figures of pairs are.
+_NOTE_ON_PAIRS = "Of the rows of two classes, the share that models took for the other one while they were held out."
 #: Rare classes that are listed, the largest first.
 _MOST_RARE = 20
 #: Gain of an AUC that three digits show.
@@ -49,8 +49,8 @@ class Classes(Section[ClassFigures]):
                 "share": int(floors.class_counts[k]) / total,
                 **_estimate(floors, k),
                 **_confused(confused, k, floors.classes),
-                "reached": None if learned is None else float(learned.class_reached[k]),
-                "auc": None if learned is None else learned.ranking[k].auc,
+                "reached": float(learned.class_reached[k]),
+                "auc": learned.ranking[k].auc,
             }
             for k in facts.figures.class_order.tolist()
         ]
@@ -64,8 +64,6 @@ class Classes(Section[ClassFigures]):
             "Spanning trees join each row to near ones; where many edges run between two classes, these overlap. 'Of "
             "its maximum' divides the estimate by the error of always predicting the commoner one: 0% is no overlap."
         )
-        if facts.figures.confusions is None:
-            return {"Classes and pairs": of_trees}
         return {
             "Classes and pairs": "Missed: rows of a class that models took for another one. False alarms: rows taken "
             "for it that are of another one. The order is by the lower end of the range of these shares, so that a "
@@ -78,28 +76,27 @@ class Classes(Section[ClassFigures]):
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the table."""
-        rows = [(each["name"], counted(each["n_rows"]), *_of_class(each)) for each in summary["classes"]]
-        headings = _OF_TREES if summary["classes"][0]["missed"] is None else ("missed", "mostly for", "false alarms")
-        names = (0,) if headings is _OF_TREES else (0, 3)
-        return [TextTable(("class", "rows", *headings), rows, names)]
+        rows = [
+            (
+                each["name"],
+                counted(each["n_rows"]),
+                percent(each["missed"]),
+                each["taken_for"] or NOTHING,
+                percent(each["false_alarms"]),
+            )
+            for each in summary["classes"]
+        ]
+        return [TextTable(("class", "rows", "missed", "mostly for", "false alarms"), rows, (0, 3))]
 
 
-def _confused(confused: Confusions | None, k: int, classes: Any) -> Summary:
+def _confused(confused: Confusions, k: int, classes: Any) -> Summary:
     """Return what models miss of a class, what they take it for, and what they take for it."""
-    if confused is None:
-        return {"missed": None, "taken_for": None, "false_alarms": None}
     other = confused.taken_for(k)
     return {
         "missed": float(confused.missed[k]),
         "taken_for": None if other is None else str(classes[other]),
         "false_alarms": float(confused.false_alarms[k]),
     }
-
-
-def _of_class(each: Summary) -> tuple[str, ...]:
-    if each["missed"] is None:
-        return _estimates(each)
-    return percent(each["missed"]), each["taken_for"] or NOTHING, percent(each["false_alarms"])
 
 
 class Pairs(Section[ClassFigures]):
@@ -113,7 +110,7 @@ class Pairs(Section[ClassFigures]):
         """List the hardest pairs, and all of the classes that are drawn."""
         figures = facts.figures
         pairs, n_classes = figures.pairs, len(figures.pairs.classes)
-        confused = None if figures.confusions is None else figures.confusions.of_pairs
+        confused = figures.confusions.of_pairs
         leaves = np.searchsorted(pairs.classes, figures.drawn_tree.leaves).tolist()
         rows = [
             {
@@ -121,7 +118,7 @@ class Pairs(Section[ClassFigures]):
                 "second": str(pairs.classes[b]),
                 "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
                 **_estimate(pairs, (a, b)),
-                "confused": None if confused is None else float(confused[a, b]),
+                "confused": float(confused[a, b]),
             }
             for a, b in figures.pair_order[:_MOST_PAIRS].tolist()
         ]
@@ -129,7 +126,7 @@ class Pairs(Section[ClassFigures]):
             "n_pairs": n_classes * (n_classes - 1) // 2,
             "names": [str(pairs.classes[code]) for code in leaves],
             "matrix": _matrix(pairs.normalized, leaves),
-            "confused": None if confused is None else _matrix(confused, leaves),
+            "confused": _matrix(confused, leaves),
             "rows": rows,
         }
         return {"pairs": shown}
@@ -138,40 +135,24 @@ class Pairs(Section[ClassFigures]):
         """Tell whether there is more than one pair, which has the figures of the whole."""
         return bool(summary["pairs"]["n_pairs"] > 1)
 
-    def heading(self, summary: Summary) -> str:
-        """Return what is known: what models confuse, or what overlaps by spanning trees."""
-        return self.title if summary["pairs"]["confused"] is not None else "Which classes overlap"
-
     def text(self, summary: Summary) -> list[Block]:
         """Return the table."""
         pairs = summary["pairs"]
-        of_models = pairs["confused"] is not None
         rows = [
-            (each["first"], each["second"], counted(each["n_rows"]))
-            + ((percent(each["confused"]),) if of_models else _estimates(each))
+            (each["first"], each["second"], counted(each["n_rows"]), percent(each["confused"]))
             for each in pairs["rows"]
         ]
-        headings = ("confused",) if of_models else _OF_TREES
-        return [
-            Paragraph(note_on_pairs(pairs)),
-            TextTable(("class", "against", "rows", *headings), rows, (0, 1), pairs["n_pairs"]),
-        ]
+        headings = ("class", "against", "rows", "confused")
+        return [Paragraph(_NOTE_ON_PAIRS), TextTable(headings, rows, (0, 1), pairs["n_pairs"])]
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Prepare the heat map."""
         pairs = summary["pairs"]
-        return {"heat": heat_map(pairs, summary["floor"]["confidence"]), "note": note_on_pairs(pairs)}
+        return {"heat": heat_map(pairs, summary["floor"]["confidence"]), "note": _NOTE_ON_PAIRS}
 
 
 def _matrix(values: Any, leaves: list[int]) -> list[list[float | None]]:
     return [[None if a == b else float(values[a, b]) for b in leaves] for a in leaves]
-
-
-def note_on_pairs(pairs: Summary) -> str:
-    """Say what the figures of pairs are."""
-    if pairs["confused"] is not None:
-        return "Of the rows of two classes, the share that models took for the other one while they were held out."
-    return "The spanning trees’ estimate in percent of its maximum: 0% is no overlap, 100% is hopeless."
 
 
 class Trees(Section[ClassFigures]):
@@ -181,9 +162,7 @@ class Trees(Section[ClassFigures]):
     title = "Spanning trees"
     tasks = ("classification",)
 
-    def is_folded(self, summary: Summary) -> bool:
-        """Tell whether models answer, and trees do not."""
-        return bool(summary["floor"]["method"] == "learned")
+    is_detail = True
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the estimate, what it is worth, and what was found."""
@@ -275,11 +254,6 @@ def _estimate(floors: OneVsRestBayesError | PairwiseBayesError, of: Any) -> dict
     }
 
 
-def _estimates(each: Summary) -> tuple[str, ...]:
-    """Write the figures of a class or a pair by spanning trees."""
-    return percent(each["floor"]), range_of(each), percent(each["normalized"])
-
-
 class Rare(Section[ClassFigures]):
     """Rare classes, the largest first."""
 
@@ -295,8 +269,8 @@ class Rare(Section[ClassFigures]):
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the rare classes with how high their rows are ranked; None where there are none."""
         learned = facts.figures.learned
-        rare = [] if learned is None else sorted(rare_classes(learned), key=lambda each: -each.n_samples)
-        if learned is None or not rare:
+        rare = sorted(rare_classes(learned), key=lambda each: -each.n_samples)
+        if not rare:
             return {"rare": None}
         rows = [
             {

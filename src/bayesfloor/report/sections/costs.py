@@ -23,7 +23,7 @@ class Costs(Section[ClassFigures]):
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List what decisions cost, and what follows from the costs; None without costs."""
         learned = facts.figures.learned
-        return {"costs": None if learned is None or learned.cost is None else _costs(learned, learned.cost)}
+        return {"costs": None if learned.cost is None else _costs(learned, learned.cost)}
 
     def text(self, summary: Summary) -> list[Block]:
         """Return what follows from the costs, and the tables."""

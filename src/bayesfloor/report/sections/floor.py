@@ -30,12 +30,8 @@ class Floor(Section[Any]):
         figures = facts.figures
         learned, trees = figures.learned, figures.trees if isinstance(figures, ClassFigures) else None
         metrics = [_metric(each) for each in figures.metrics.values()]
-        if learned is None:
-            assert trees is not None  # numbers always have models
-            floor = _floor_of_trees(trees)
-        else:
-            more = {"method": "learned", "confidence": learned.confidence, "n_rows": learned.n_rows}
-            floor = _metric(figures.headline) | more
+        more = {"method": "learned", "confidence": learned.confidence, "n_rows": learned.n_rows}
+        floor = _metric(figures.headline) | more
         if trees is not None:
             floor["trees"] = {
                 "estimate": trees.estimate,
@@ -51,10 +47,6 @@ class Floor(Section[Any]):
     def words(self, facts: Facts[Any]) -> dict[str, str]:
         """Explain the metrics, unless there is nothing but the error."""
         return meanings(facts.figures.metrics)
-
-    def is_shown(self, summary: Summary) -> bool:
-        """Tell whether models were judged by anything."""
-        return bool(summary["metrics"])
 
     def is_folded(self, summary: Summary) -> bool:
         """Tell whether there is one metric alone."""
@@ -83,30 +75,8 @@ def _metric(metric: MetricFloor) -> Summary:
     }
 
 
-def _floor_of_trees(trees: BayesError) -> Summary:
-    """List the same of the error where nothing was trained."""
-    return {
-        "metric": "error",
-        "title": "error",
-        "is_rate": True,
-        "larger_is_better": False,
-        "estimate": trees.estimate,
-        "low": trees.interval[0],
-        "high": trees.interval[1],
-        "reached": None,
-        "baseline": 1.0 - float(trees.class_counts.max()) / trees.n_rows,
-        "perfect": 0.0,
-        "sentence": None,
-        "method": "trees",
-        "confidence": trees.confidence,
-        "n_rows": trees.n_rows,
-    }
-
-
-def note_on_trees(trees: BayesError, learned: LearnedFloor | None) -> str:
+def note_on_trees(trees: BayesError, learned: LearnedFloor) -> str:
     """Say how far the figures from spanning trees can be believed here."""
-    if learned is None:
-        return "Such figures say which classes are hard; with many columns or few rows they tend to be too high."
     reached = learned.metrics["error"].reached
     if trees.estimate > reached:
         return f"This estimate is above the {percent(reached)} error that a model reached, so it is too high here."
@@ -137,11 +107,8 @@ class Curve(Section[Any]):
     title = "Would more rows help?"
 
     def data(self, facts: Facts[Any]) -> Summary:
-        """List what was attained at each training size, the fitted line, and where it leads; None without models."""
-        if facts.figures.learned is None:
-            return {"curve": None}
+        """List what was attained at each training size, the fitted line, and where it leads."""
         metric: MetricFloor = facts.figures.headline
-        assert facts.verdict.limit is not None  # models were trained
         curve = metric.curve
         sizes = np.geomspace(curve.size.min(), _AHEAD * curve.size.max(), 60)
         points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
@@ -157,7 +124,7 @@ class Curve(Section[Any]):
 
     def is_shown(self, summary: Summary) -> bool:
         """Tell whether there is a point."""
-        return summary["curve"] is not None and bool(summary["curve"]["points"])
+        return bool(summary["curve"]["points"])
 
     def is_folded(self, summary: Summary) -> bool:
         """Tell whether nothing is left to win, as the first screen says."""

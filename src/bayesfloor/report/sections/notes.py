@@ -20,7 +20,7 @@ _SAID |= {"BF025", "BF050", "BF039", "BF040", "BF051", "BF052", "BF026", "BF041"
 #: Findings on the estimate of spanning trees alone, which models know nothing of.
 _OF_TREES = {"BF001", "BF002", "BF003", "BF007", "BF008", "BF010", "BF011", "BF012", "BF016", "BF018"}
 #: Options of reports that 'fit' does not have.
-_OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "fast", "target-value")}
+_OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "target-value")}
 _OF_REPORTS |= {f"--{name}" for name in ("by", "model", "predictions", "id", "column")}
 #: Findings that are shown at once, at the most.
 _MOST_SHOWN = 3
@@ -36,23 +36,17 @@ class SortedFindings(NamedTuple):
 
 def sorted_findings(summary: Summary) -> SortedFindings:
     """Say which findings of a report are shown where."""
-    of_trees = [each for each in summary["findings"] if _is_of_trees(each, summary)]
-    others = [each for each in summary["findings"] if not _is_of_trees(each, summary)]
+    of_trees = [each for each in summary["findings"] if each["code"] in _OF_TREES]
+    others = [each for each in summary["findings"] if each["code"] not in _OF_TREES]
     said = _said(summary)
     telling = [each for each in others if each["code"] not in said and each["code"] not in _LAST][:_MOST_SHOWN]
     return SortedFindings(telling, [each for each in others if each not in telling], of_trees)
 
 
 def _said(summary: Summary) -> set[str]:
-    """Return the codes of what the first screen says; where nothing was trained, it says little."""
-    if summary["verdict"]["limit"] is None:
-        return set()
+    """Return the codes of what the first screen says."""
     has_leak = any(each["kind"] == "leak" for each in summary["verdict"]["reasons"])
     return _SAID | {"BF009"} if has_leak else _SAID
-
-
-def _is_of_trees(finding: Summary, summary: Summary) -> bool:
-    return finding["code"] in _OF_TREES and summary["floor"].get("method") == "learned"
 
 
 def _consequence(finding: Finding) -> int:
@@ -144,17 +138,16 @@ class Again(Section[Any]):
     def text(self, summary: Summary) -> list[Block]:
         """Return the command, and what trains the models that were tried."""
         made_by = Paragraph(f"Made by bayesfloor {summary['version']} with", only=MARKDOWN)
-        blocks: list[Block] = [made_by, Lines([summary["command"]], only=MARKDOWN)]
-        if summary["learners"]:
-            blocks += [
-                Paragraph("The best model that was tried is trained on all rows, and kept, by", only=MARKDOWN),
-                Lines([model_call(summary)], only=MARKDOWN),
-            ]
-        return blocks
+        return [
+            made_by,
+            Lines([summary["command"]], only=MARKDOWN),
+            Paragraph("The best model that was tried is trained on all rows, and kept, by", only=MARKDOWN),
+            Lines([model_call(summary)], only=MARKDOWN),
+        ]
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Add what trains the models that were tried, where there are any."""
-        return {"model_call": model_call(summary) if summary["learners"] else ""}
+        """Add what trains the models that were tried."""
+        return {"model_call": model_call(summary)}
 
 
 def model_call(summary: Summary) -> str:

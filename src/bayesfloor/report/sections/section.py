@@ -25,8 +25,6 @@ class Facts(Generic[F]):
         What was computed.
     verdict : Verdict
         What follows from that.
-    fast : bool
-        Whether models were left out on purpose.
     target_value : float or None
         The value of the first metric that the reader hopes for.
     """
@@ -34,7 +32,6 @@ class Facts(Generic[F]):
     source: Source
     figures: F
     verdict: Verdict
-    fast: bool = False
     target_value: float | None = None
 
 

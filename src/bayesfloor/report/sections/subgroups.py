@@ -30,7 +30,7 @@ class Subgroups(Section[ClassFigures]):
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the subgroups; None where none were asked for."""
-        found = None if facts.figures.learned is None else facts.figures.learned.subgroups
+        found = facts.figures.learned.subgroups
         if found is None:
             return {"subgroups": None}
         rows = [

@@ -52,33 +52,18 @@ class Suspects(Section[F]):
 
 
 class WrongLabels(Suspects[ClassFigures]):
-    """Rows whose label is hard to believe: by models, or by spanning trees where none was trained."""
+    """Rows whose label models find hard to believe."""
 
     tasks = ("classification",)
     meaning = (
         "Models that had not seen these rows find their labels unlikely, and the suggested ones likely. Labels are "
         "listed that are rather wrong than right. Classes that overlap give unlikely labels too, and nothing tells "
-        "these from mistakes: that is what the range of the number of wrong labels is for. With fast, nothing is "
-        "trained, and rows are listed whose neighbours in spanning trees speak for another label."
+        "these from mistakes: that is what the range of the number of wrong labels is for."
     )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the rows, the most doubtful first, each with the row of the other class that is nearest."""
-        source, learned = facts.source, facts.figures.learned
-        if learned is None:
-            at = facts.figures.tree_rows
-            found = [
-                (int(at[each.row]), int(at[each.other]), str(source.problem.classes[each.looks_like]), each.score)
-                for each in facts.figures.look_alikes
-            ]
-            note = (
-                "Rows that look alike and are labelled differently. The first one's neighbours speak for the second's "
-                "label."
-            )
-            if not found:
-                note = "No row has neighbours that speak for another label."
-            return {"suspects": self._of(source, found, note, None)}
-        suspicious = learned.suspicious
+        source, suspicious = facts.source, facts.figures.learned.suspicious
         found = [
             (int(row), _beside(source, near, label), str(label), float(score))
             for row, near, label, score in zip(
@@ -92,7 +77,7 @@ class WrongLabels(Suspects[ClassFigures]):
         source: Source,
         found: Sequence[tuple[int, int, str, float]],
         note: str,
-        suspicious: SuspiciousRows | None,
+        suspicious: SuspiciousRows,
     ) -> Summary:
         labels, X = source.problem.classes[source.problem.codes], source.problem.X
         own = [
@@ -209,7 +194,7 @@ def _suspects(
     own: Sequence[Summary],
     note: str,
     labelled: Sequence[tuple[Any, Any]],
-    suspicious: SuspiciousRows | None,
+    suspicious: SuspiciousRows,
 ) -> Summary:
     """List pairs of rows with their own figures and the values of some columns; and all rows with all values.
 
@@ -236,7 +221,7 @@ def _suspects(
         "row_word": source.row_word,
         "rows": rows,
         "note": note,
-        "n_wrong": None if suspicious is None else _number_wrong(suspicious),
+        "n_wrong": _number_wrong(suspicious),
         "table": {"columns": unique_names(names), "rows": listed},
     }
 
