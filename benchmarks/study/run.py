@@ -11,7 +11,6 @@ from zipfile import ZipFile
 from joblib import effective_n_jobs, parallel_config
 
 from bayesfloor.cli.exits import BAD_DATA, MISSING, OK, UsageError
-from bayesfloor.cli.input import check_folder
 from bayesfloor.cli.output import say, table_text, write, write_json
 from bayesfloor.runtime.text import visible
 from benchmarks.study.app import ShowOptions
@@ -43,7 +42,8 @@ def run_study(
     """Carry out what is not recorded, and say what was done."""
     if jobs == 0:
         raise UsageError("--jobs 0: name a number of cells at a time, or -1 for one per core")
-    check_folder(data)
+    if data is not None and not Path(data).is_dir():
+        raise UsageError(f"--data {data!r}: no such folder")
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out {out!r} is not a folder")

@@ -130,13 +130,14 @@ def test_datasets(run):
     assert "digits" in run("datasets").out
 
 
-def test_data_sets_by_name(run, tmp_path):
+def test_data_sets_by_name(run, tmp_path, monkeypatch):
     assert parsed(run("pairs iris --json"))["data"]["source"] == "iris"
-    assert run("pairs iris --encode onehot").code == 2
+    assert run("pairs iris --type sepal_length=text").code == 2
     (tmp_path / "sets").mkdir()
     np.savez(tmp_path / "sets" / "pets.npz", X=np.eye(8), y=[0, 1] * 4, classes=["cat", "dog"])
-    assert parsed(run("pairs pets --json --data sets"))["data"]["classes"] == ["cat", "dog"]
-    assert run("datasets --data sets").out.splitlines()[-1].split() == ["pets", "8", "8", "2", "local"]
+    monkeypatch.setenv("BAYESFLOOR_DATA", "sets")
+    assert parsed(run("pairs pets --json"))["data"]["classes"] == ["cat", "dog"]
+    assert run("datasets").out.splitlines()[-1].split() == ["pets", "8", "8", "2", "local"]
     # a file goes before a set of that name
     (tmp_path / "iris").write_text("a,b\n1,x\n2,y\n3,x\n4,y\n")
     assert parsed(run("pairs iris --json"))["data"]["n_rows"] == 4
@@ -145,10 +146,10 @@ def test_data_sets_by_name(run, tmp_path):
 def test_options_reach_the_file(run, tmp_path):
     rows = [f"{i},{i % 7},{'uvw'[i % 3]},{i % 2 + 5},{'' if i == 3 else ['no', 'yes'][i % 2]}" for i in range(40)]
     (tmp_path / "t.csv").write_text("\n".join(["id,n,letter,code,y", *rows]) + "\n")
-    call = "pairs t.csv --json --drop id --drop n --encode onehot --categorical code --drop-missing --max-rows 20"
+    call = "pairs t.csv --json --drop id --drop n --type code=categorical --type letter=categorical --max-rows 20"
     outcome = run(call)
     data = parsed(outcome)["data"]
-    assert (data["n_rows"], data["n_samples"], data["n_features"]) == (20, 40, 3)
+    assert (data["n_rows"], data["n_samples"], data["n_features"]) == (20, 40, 4)
     for note in ("Left out as asked: 'id', 'n'", "Column 'code': category", "A sample of 20 of 39 rows"):
         assert note in outcome.err
     assert run(call + " --seed 1").out != run(call + " --seed 2").out

@@ -165,7 +165,7 @@ def test_nan_is_found_beside_infinity():
 )  # fmt: skip
 def test_columns_that_are_no_numbers_are_named(X, columns):
     refused(X, f"could not convert to float: columns {columns} (")
-    refused(X, "--encode onehot")
+    refused(X, "OneHotEncoder")
 
 
 class Celsius:

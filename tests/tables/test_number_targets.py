@@ -90,7 +90,7 @@ def test_numbers_as_people_write_them(write):
 
 def test_strict_rules_for_a_number(write):
     assert read_table(write("x;y\n1;0,5\n2;0,75\n3;1\n"), prepare="strict").y.tolist() == [0.5, 0.75, 1.0]
-    with pytest.raises(ValueError, match=r"line 3: 1 missing label in 'y'.*--drop-missing"):
+    with pytest.raises(ValueError, match=r"line 3: 1 missing label in 'y'.*drop_missing"):
         read_table(write("x,y\n1,0.5\n2,\n3,1.5\n"), prepare="strict")
     table = read_table(write("x,y\n1,0.5\n2,\n3,1.5\n"), prepare="strict", drop_missing=True)
     assert table.y.tolist() == [0.5, 1.5]

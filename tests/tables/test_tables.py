@@ -327,7 +327,7 @@ def test_what_python_alone_calls_a_number_is_none(refused, value):
 
 
 def test_text_needs_a_word(refused):
-    refused("s,y\nu,0\nv,1\n", "column 's' is text ('u', 'v'); add encode='onehot' (--encode onehot)")
+    refused("s,y\nu,0\nv,1\n", "column 's' is text ('u', 'v'); add encode='onehot'")
     refused("s,t,y\nu,p,0\nv,q,1\n", "columns 's', 't' are text")
 
 

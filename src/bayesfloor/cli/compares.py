@@ -123,8 +123,8 @@ def _steps(
     """Read one table, of which steps of preprocessing are compared."""
     if len(files) > 1:
         raise UsageError("--labels is missing: the file of the labels of the rows")
-    how = TableOptions(target=target, task=task, groups=groups, time=time, scale="none", seed=seed, quiet=options.quiet)
-    return {"features": "default", "X": open_table(files, how, task=task)}
+    how = TableOptions(target=target, task=task, groups=groups, time=time, seed=seed, quiet=options.quiet)
+    return {"features": "default", "X": open_table(files, how, task=task, scale="none")}
 
 
 def _features(

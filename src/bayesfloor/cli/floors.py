@@ -114,7 +114,7 @@ def _from_models(
     of_classes = table.task == "classification"
     if of_classes:
         estimate, judged_by = bf.learned_floor, {"by": given.by} | judged_by
-    with engine(options, device=False) as how, compiling_boosting(of_classes):
+    with engine(options) as how, compiling_boosting(of_classes):
         as_asked = estimate(
             *rows,
             max_rows=rows_to_use(table, options),

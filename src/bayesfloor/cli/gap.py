@@ -124,7 +124,7 @@ def gap(
     from bayesfloor.floor.learned.model_predictions import DECIDED
 
     predicted = predictions_of(given, table, files, wants_probabilities=asked["metric"] not in DECIDED)
-    with engine(options, device=False) as how, compiling_boosting():
+    with engine(options) as how, compiling_boosting():
         found = bf.floor_gap(
             None,
             table,

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
     from bayesfloor.tables.columns import RawTable
 
+#: What a column may hold.
+_KINDS = ("categorical", "numeric", "text", "date")
 #: Options about columns. The sets known by name come prepared, and take none of them.
-_OF_COLUMNS = ("drop", "categorical", "numeric", "text", "date")
-_FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", "keep_missing_as_class", *_OF_COLUMNS)
+_FOR_FILES = ("target", "groups", "time", "keep_missing_as_class", "drop", "type")
 #: What must not have been said of a table whose rows are all trained on, from its files.
-_SAID = (*(name for name in _FOR_FILES if name != "target"), "strict", "scale", "max_rows")
+_SAID = (*(name for name in _FOR_FILES if name != "target"), "max_rows")
 #: Seconds that a scheduler has to answer.
 _PATIENCE_S = 10
 
@@ -34,6 +35,7 @@ def open_table(
     *,
     task: str = "classification",
     most_rows: int | None = None,
+    scale: str = "standard",
 ) -> "Table":
     """Read a file or several; where there is none of that name, load the data set.
 
@@ -49,6 +51,8 @@ def open_table(
         What the target is read as; most commands need classes.
     most_rows : int or None, default=None
         Rows of files to keep at the most where the options do not say.
+    scale : {"standard", "none"}, default="standard"
+        How to scale numbers.
 
     Returns
     -------
@@ -64,25 +68,26 @@ def open_table(
         raise UsageError(
             "--task regression: this command needs classes; 'report', 'floor', 'gap' and 'fit' take numbers"
         )
-    check_folder(options.data)
-    known = [*BUILT_IN, *local_files(options.data)]
+    kinds = _columns_by_kind(options.type)
+    known = [*BUILT_IN, *local_files(None)]
     if len(files) == 1 and files[0] in known and not is_file(Path(files[0])):
-        table = _load(files[0], options)
+        table = _load(files[0], options, scale)
     else:
         if files.count("-") > 1:
             raise UsageError("stdin can be read once")
         for file in files:
             if file != "-":
                 check_readable(file, known)
-        given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale")}
+        given = {name: getattr(options, name) for name in _FOR_FILES if name != "type"}
         given["max_rows"] = most_rows if options.max_rows is None else options.max_rows
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
             table = bf.read_table(
                 list(files),
                 task=task,
                 by=by,
-                prepare="strict" if options.strict else "auto",
+                scale=scale,
                 **given,
+                **kinds,
                 random_state=options.seed,
                 progress=progress,
             )
@@ -132,12 +137,6 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def check_folder(data: str | None) -> None:
-    """Refuse a folder of data sets that is not there."""
-    if data is not None and not Path(data).is_dir():
-        raise UsageError(f"--data {data!r}: no such folder")
-
-
 def check_n_features(n_features: int | None, table: "Table") -> None:
     """Refuse to search for more columns than there are."""
     n_columns = len(table.feature_groups)
@@ -145,16 +144,24 @@ def check_n_features(n_features: int | None, table: "Table") -> None:
         raise UsageError(f"--features {n_features}: {table.source} has {n_columns} columns beside the target")
 
 
-def _load(name: str, options: TableOptions) -> "Table":
+def _columns_by_kind(named: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the columns that are said to be of each kind."""
+    columns: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    for each in named:
+        name, _, kind = each.rpartition("=")
+        if not name or kind not in columns:
+            raise UsageError(f"--type {each!r}: write NAME=KIND; kinds are {', '.join(_KINDS)}")
+        columns[kind].append(name)
+    return columns
 
+
+def _load(name: str, options: TableOptions, scale: str) -> "Table":
     given = [option for option in _FOR_FILES if getattr(options, option)]
     given += ["task"] if options.task == "regression" else []
     if given:
         listed = ", ".join(f"--{option.replace('_', '-')}" for option in given)
         raise UsageError(f"{name!r} is a data set that comes prepared; {listed} can be used with files only")
-    return bf.load_dataset(
-        name, data_dir=options.data, scale=options.scale, max_rows=options.max_rows, random_state=options.seed
-    )
+    return bf.load_dataset(name, scale=scale, max_rows=options.max_rows, random_state=options.seed)
 
 
 def is_as_it_is(options: TableOptions) -> bool:
@@ -168,18 +175,15 @@ def rows_to_use(table: "Table", options: TableOptions) -> int | None:
 
 
 @contextmanager
-def engine(options: TableOptions, *, device: bool = True) -> Iterator[dict[str, Any]]:
-    """Give the arguments that say how to compute; models are trained on the CPU, without a device."""
-    if options.cluster is not None and options.device not in ("auto", "cpu"):
-        raise UsageError("--cluster and --device cuda exclude each other")
+def engine(options: TableOptions) -> Iterator[dict[str, Any]]:
+    """Give the arguments that say how to compute."""
     with (
         client_of(options.cluster) as client,
         progress_on_stderr(options.quiet) as progress,
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", TrustWarning)  # each command says it with its figures
-        how = {"n_jobs": options.threads, "client": client, "random_state": options.seed, "progress": progress}
-        yield how | ({"device": options.device} if device else {})
+        yield {"n_jobs": options.threads, "client": client, "random_state": options.seed, "progress": progress}
 
 
 def refuse_cluster(options: TableOptions, what: str) -> None:

@@ -108,7 +108,7 @@ class _Found(NamedTuple):
 def _fit_landmarks(table: "Table", effort: str, options: TableOptions, *, checks: bool) -> tuple[Any, _Found]:
     """Train a classifier or a regressor on landmarks."""
     kind = bf.LandmarkRegressor if table.task == "regression" else bf.LandmarkClassifier
-    with engine(options, device=False) as how:
+    with engine(options) as how:
         del how["client"]  # there is none
         trained: Any = kind(effort, **how).fit(table.X, table.y, groups=table.groups)
         found = _quick_checks(table, options) if checks else None
@@ -161,7 +161,7 @@ def _quick_checks(table: "Table", options: TableOptions) -> "Quick":
 def _fit_stack(table: "Table", effort: str, options: TableOptions, *, checks: bool) -> tuple[Any, _Found]:
     """Train the stack of learners that the learned floor is measured by."""
     kind = bf.StackedRegressor if table.task == "regression" else bf.StackedClassifier
-    with engine(options, device=False) as how:
+    with engine(options) as how:
         trained: Any = kind(effort, checks=checks, **how).fit(table)
     held_out, as_asked = trained.held_out_, trained.floor_
     if as_asked is not None:

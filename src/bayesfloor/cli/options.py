@@ -61,16 +61,6 @@ class ValueOptions(RunOptions):
         Column that tells which rows belong together, such as a patient.
     time
         Column that tells when a row was seen.
-    strict
-        Refuse columns that need a decision, until the options below say what to do.
-    encode
-        What to do with categories: k - 1 dummies for k values, codes, or leave out.
-    scale
-        How to scale numbers; dummies stay 0 and 1.
-    impute
-        How to fill missing values.
-    drop_missing
-        Leave out rows with missing values or without a label.
     keep_missing_as_class
         Keep labels such as ?, . or a rare NA as classes; else they are missing.
     """
@@ -79,11 +69,6 @@ class ValueOptions(RunOptions):
     task: Literal["auto", "classification", "regression"] = "auto"
     groups: str | None = None
     time: str | None = None
-    strict: bool = False
-    encode: Literal["onehot", "ordinal", "drop"] | None = None
-    scale: Literal["standard", "minmax", "none"] = "standard"
-    impute: Literal["mean", "median", "most_frequent"] | None = None
-    drop_missing: bool = False
     keep_missing_as_class: bool = False
 
 
@@ -95,33 +80,19 @@ class TableOptions(ValueOptions):
     ----------
     drop
         Column to leave out, such as an id; may be given several times.
-    categorical
-        Column of categories, such as numbers that are codes; several times.
-    numeric
-        Column of numbers, where it is taken for something else; several times.
-    text
-        Column of free text; may be given several times.
-    date
-        Column of dates; may be given several times.
+    type
+        NAME=KIND, where a column is taken for something else: categorical, such as codes, numeric, text or
+        date; may be given several times.
     max_rows
         Use at most so many rows, as large a share of each class.
-    data
-        Folder of data sets known by name; $BAYESFLOOR_DATA by default.
-    device
-        Where distances are computed; the same answer.
     cluster
         Address of a Dask scheduler to compute on, or how many processes to start here; the same answer.
     """
 
     drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    date: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
     max_rows: Annotated[int | None, Parameter(validator=Number(gte=2))] = None
-    data: str | None = None
     seed: Annotated[Seed, _RUN] = 0
-    device: Annotated[Literal["auto", "cpu", "cuda"], _RUN] = "auto"
     cluster: Annotated[str | None, _RUN] = None
 
 

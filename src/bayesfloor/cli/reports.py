@@ -166,7 +166,7 @@ def _is_own_page(place: Path) -> bool:
 
 def _command(files: tuple[str, ...], options: TableOptions, asked: dict[str, Any]) -> str:
     """Write down what makes the same report again."""
-    how_to_run = {*(field.name for field in fields(RunOptions)), "device", "cluster"}
+    how_to_run = {*(field.name for field in fields(RunOptions)), "cluster"}
     asked = {name: value for name, value in asked.items() if name not in ("fail_above", "fail_below")}
     asked["effort"] = None if asked["effort"] == "default" else asked["effort"]
     named = [field.name for field in fields(options) if field.name not in how_to_run]

@@ -212,8 +212,7 @@ def _join_columns(
     if not_numbers:
         raise ValueError(
             f"could not convert to float: {_columns_at(not_numbers, names)} "
-            "(text, dates or objects). Encode as numbers first "
-            "(OneHotEncoder; --encode onehot on the command line)."
+            "(text, dates or objects). Encode as numbers first (OneHotEncoder)."
         )
     return joined, large
 

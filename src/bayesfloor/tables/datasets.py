@@ -181,7 +181,7 @@ def _unknown(name: str, names: Sequence[str]) -> str:
         return f"there is no data set {name!r}; did you mean {' or '.join(map(repr, close))}?"
     return (
         f"there is no data set {name!r}; known are {', '.join(names)}, and the NPZ files of a folder that data_dir= "
-        f"(--data) or {DATA_VARIABLE} names"
+        f"or {DATA_VARIABLE} names"
     )
 
 

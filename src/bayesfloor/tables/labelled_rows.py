@@ -319,15 +319,14 @@ def _without_missing(raw: RawTable, target: str, options: ReadOptions, marks: Se
             keep = ", and keep_missing_as_class=True (--keep-missing-as-class) keeps them as classes" if marks else ""
             raise ValueError(
                 f"{raw.at(int(no_label[0]))}: {counted(len(no_label))} missing label{'s' * (len(no_label) > 1)} in "
-                f"{target!r}{such}, the first here; drop_missing=True (--drop-missing) leaves such rows out{keep}"
+                f"{target!r}{such}, the first here; drop_missing=True leaves such rows out{keep}"
             )
         if options.impute is None:
             columns = listed([f"{name!r} ({counted(number)})" for name, number in gaps], 6)
             first = int(np.flatnonzero(has_gap)[0])
             raise ValueError(
                 f"{raw.at(first)}: missing values in {counted(int(has_gap.sum()))} rows, the first here, columns "
-                f"{columns}; add impute='median' (--impute median) to fill them, or drop_missing=True "
-                "(--drop-missing) to leave the rows out"
+                f"{columns}; add impute='median' to fill them, or drop_missing=True to leave the rows out"
             )
         return raw
     has_gap[no_label] = True

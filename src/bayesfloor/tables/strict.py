@@ -108,9 +108,7 @@ def check_text(texts: Sequence[Column], table: RawTable, encode: str | None) -> 
         which = f"column {columns[0].name!r} is text ({values})"
         if len(columns) > 1:
             which = f"columns {listed_names([c.name for c in columns])} are text (the first: {values})"
-        raise ValueError(
-            f"{table.source}: {which}; add encode='onehot' (--encode onehot), or 'ordinal', or 'drop' to leave text out"
-        )
+        raise ValueError(f"{table.source}: {which}; add encode='onehot', or 'ordinal', or 'drop' to leave text out")
 
 
 def what_was_done(
