@@ -63,7 +63,6 @@ def test_classes_of_a_folder(tmp_path):
     assert curve.covariance.shape == (5, 5)
     assert curve.value[-1] > curve.value[0] + 0.02
     assert floor.rows_for(float(curve.value[3])).rows < sizes[2]
-    assert all(len(each.auc_by_size) == 5 for each in floor.ranking)
 
 
 def test_numbers_of_a_text_file(tmp_path):

@@ -372,7 +372,6 @@ def with_rare_class() -> Summary:
                 "average_precision": 0.2661,
                 "recall_at_top": 0.6154,
                 "recall_at_precision": 0.2154,
-                "auc_by_size": [0.9653, 0.9561, 0.9472],
                 "needed": "The AUC's range rests on 65 rows of fraud; about 260 would halve it.",
             }
         ],

@@ -19,7 +19,6 @@ from bayesfloor.data.prepared_table import ColumnSummary, Origin, Table
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import carriers_of, verdict_on
 from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking, lower_side
-from bayesfloor.report.sections.classes import more_of_class
 from bayesfloor.report.sections.floor import note_on_trees
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
 from bayesfloor.report.verdict import limit_of
@@ -494,21 +493,12 @@ def test_a_rare_class_is_led_with(rare):
     assert f"hold {percent(found.recall_at_top)} of its 30 rows" in rare.summary["answer"][0]
     assert "The error says little here" in rare.summary["answer"][2]
     assert "about 120 would halve it" in ranked["needed"]
-    assert "With 6, 12 and 24 of them in training" in ranked["needed"]
     for text in (rare.to_text(width=1000), rare.to_markdown()):
         assert ranked["needed"] in text.replace("\\", "")
         assert f"{found.auc:.3f}" in text
     assert "The commonest class was cut down" in rare.summary["data"]["columns_note"]
     assert rare.summary["data"]["columns"][0]["name"] == "x0"
     assert any(each["heading"] == "Rare classes" for each in rare.summary["how_to_read"])
-
-
-def test_more_rows_of_a_rare_class_in_words(rare):
-    ranking = replace(rare.learned.ranking[0], auc_by_size=(0.9, 0.86, 0.78), auc=0.9, is_rising=True)
-    # gains of .08 and .04 halve each time, so that .02 come next
-    assert "it still rises, and twice as many would win about 0.020 more" in more_of_class(ranking, rare.learned)
-    flat = replace(ranking, is_rising=False)
-    assert more_of_class(flat, rare.learned).endswith("no gain that 30 rows could show.")
 
 
 def test_a_rare_class_that_nothing_ranks(rare):

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.held_out import HeldOutClasses
+from bayesfloor.floor.learned.stack_errors import confusion_matrix, errors_of_pairs
 from bayesfloor.runtime.arrays import Floats, Ints
 
 
@@ -41,10 +42,7 @@ class Confusions:
     @property
     def of_pairs(self) -> Floats:
         """Share of the rows of each two classes that were taken for the other one of them."""
-        of_class = self.n_rows.sum(axis=1)
-        wrong = self.n_rows + self.n_rows.T
-        np.fill_diagonal(wrong, 0.0)
-        return _share(wrong, of_class[:, np.newaxis] + of_class)
+        return errors_of_pairs(self.n_rows)
 
     def taken_for(self, code: int) -> int | None:
         """Return the class that rows of a class are most often taken for; None where all were right."""
@@ -87,10 +85,7 @@ def confusions_of(held_out: HeldOutClasses, confidence: float) -> Confusions:
     Confusions
     """
     rows, n_classes = held_out.counted, len(held_out.used.classes)
-    cells = rows.codes * n_classes + held_out.stack  # a line for each repeat
-    weights = np.broadcast_to(rows.weights / len(cells), cells.shape)
-    counts = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=n_classes**2).astype(np.float64)
-    return Confusions(counts.reshape(n_classes, n_classes), confidence)
+    return Confusions(confusion_matrix(held_out.stack, rows.codes, rows.weights, n_classes), confidence)
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

@@ -11,6 +11,7 @@ from bayesfloor.choose.comparing.results import FeatureDifference
 from bayesfloor.floor.learned.held_out import HeldOut, HeldOutClasses
 from bayesfloor.floor.learned.paired import holm
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
+from bayesfloor.floor.learned.stack_errors import confusion_matrix, errors_of_pairs
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
@@ -172,16 +173,7 @@ def pair_errors(held_out: HeldOut) -> Floats:
     """Return how often rows of each pair of classes are taken for the other one, in the order of `pairs_of`."""
     if not isinstance(held_out, HeldOutClasses):
         return np.empty(0)
-    q, rows, n_classes = held_out.reached_by["error"], held_out.counted, len(held_out.used.classes)
-    totals, wrong = np.zeros(n_classes), np.zeros((n_classes, n_classes))
-    for code in range(n_classes):
-        own = np.flatnonzero(rows.codes == code)
-        weights = rows.weights[own]
-        totals[code] = weights.sum()
-        of_own = q[:, own]
-        behind = (of_own > of_own[..., [code]]) + 0.5 * (of_own == of_own[..., [code]])
-        wrong[code] = weights @ behind.mean(axis=0)
+    rows, n_classes = held_out.counted, len(held_out.used.classes)
     first, second = pairs_of(n_classes)
-    return np.asarray(
-        (wrong[first, second] + wrong[second, first]) / np.maximum(totals[first] + totals[second], 1e-300)
-    )
+    errors = errors_of_pairs(confusion_matrix(held_out.stack, rows.codes, rows.weights, n_classes))
+    return np.asarray(errors[first, second])

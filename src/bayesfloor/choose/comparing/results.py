@@ -163,8 +163,8 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
     classes : ndarray
         The labels, sorted; empty for numbers.
     pair_values : ndarray of shape (n_features, n_pairs)
-        For each pair of classes (0, 1), (0, 2), ..., (1, 2), ...: the error of telling them apart that is reached; the
-        floor of it, where no models were trained.
+        For each pair of classes (0, 1), (0, 2), ..., (1, 2), ...: the share of their rows that models take for the
+        other one of them; the floor of the pair, where no models were trained.
     pair_best : ndarray of shape (n_pairs,)
         Which representation is the best for each pair.
     n_samples, n_rows : int

@@ -28,7 +28,7 @@ from bayesfloor.floor.learned.metrics import (
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
 from bayesfloor.floor.learned.row_plan import Planned
-from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, residual_test
+from bayesfloor.floor.learned.stack_errors import confusion_matrix, errors_by_class, errors_of_pairs, residual_test
 from bayesfloor.floor.learned.stack_model import check_may_return, estimator_of_run
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
@@ -264,12 +264,12 @@ def learned_floor_of(
     summary = judged.summaries["error"]
     rows, q, plan = judged.rows, judged.q, learned.plan
     subgroups = _subgroups(problem, learned, judged, confidence, seed)
-    class_reached, pair_reached = mean_errors_by_class(q, rows.codes, rows.weights)
+    confusion = confusion_matrix(q.argmax(axis=-1), rows.codes, rows.weights, q.shape[-1])
     n_folds = cv if is_int(cv) else int(learned.folds.max()) + 1
     floor = LearnedFloor(
         residual_z=judged.residual_z,
-        class_reached=class_reached,
-        pair_reached=pair_reached,
+        class_reached=errors_by_class(q, rows.codes, rows.weights),
+        pair_reached=errors_of_pairs(confusion),
         weights=learned.weights(),
         n_samples=problem.n_samples,
         n_rows=learned.n_rows,
@@ -288,7 +288,7 @@ def learned_floor_of(
         ranking=tuple(
             replace(each, n_samples=int(count), share=float(share))
             for each, count, share in zip(
-                rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
+                rank_classes(judged.stacks[0], rows, problem.classes, confidence, plan.clusters),
                 problem.class_counts,
                 problem.class_totals / problem.class_totals.sum(),
                 strict=True,

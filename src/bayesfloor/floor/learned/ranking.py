@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from bayesfloor.floor.learned.counted_rows import PlainRows, weighted_values
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.result import ClassRanking
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.runtime.arrays import Bools, Floats, Range
@@ -19,8 +19,6 @@ from bayesfloor.runtime.arrays import Bools, Floats, Range
 TOP = 0.01
 #: Precision at which a recall is given: one false alarm for each row that is found.
 PRECISION = 0.5
-#: Standard errors by which an AUC must gain from twice the training rows to be called rising.
-SURELY = 2.0
 
 
 class _Ranks(NamedTuple):
@@ -32,7 +30,7 @@ class _Ranks(NamedTuple):
 
 
 def rank_classes(
-    stacks: list[Stack],
+    stack: Stack,
     rows: PlainRows,
     classes: NDArray[Any],
     confidence: float,
@@ -42,8 +40,8 @@ def rank_classes(
 
     Parameters
     ----------
-    stacks : list of Stack
-        Predictions at each size, the largest first.
+    stack : Stack
+        Predictions at the largest training size.
     rows : PlainRows
         Classes of the rows, and what each row counts.
     classes : ndarray of shape (n_classes,)
@@ -65,16 +63,11 @@ def rank_classes(
     for code, label in enumerate(classes):
         is_class = rows.codes == code
         if not is_class.any():
-            found.append(ClassRanking(label, 0, 0, 0.0, 0.5, (0.0, 1.0), 0.0, 0.0, 0.0, (0.5,) * len(stacks), False))
+            found.append(ClassRanking(label, 0, 0, 0.0, 0.5, (0.0, 1.0), 0.0, 0.0, 0.0))
             continue
         of_own = weights[is_class] / weights[is_class].mean()
-        # at each size, the mean over models that share no training rows, and over repeats
-        by_size = [
-            np.mean([placements(_rank(model[:, code], is_class, weights), is_class) for model in stack.models], axis=0)
-            for stack in stacks
-        ]
-        aucs = [float(of_own @ of_size / len(of_own)) for of_size in by_size]
-        of_repeats = [_rank(model[:, code], is_class, weights) for model in stacks[0].predicted[:, 0]]
+        of_models = [placements(_rank(model[:, code], is_class, weights), is_class) for model in stack.models]
+        of_repeats = [_rank(model[:, code], is_class, weights) for model in stack.predicted[:, 0]]
         ends = [auc_interval(ranks, is_class, weights, confidence, clusters) for ranks in of_repeats]
         curves = [_recall_curve(ranks) for ranks in of_repeats]
         found.append(
@@ -83,13 +76,11 @@ def rank_classes(
                 n_samples=int(rows.class_counts[code]),
                 n_rows=int(is_class.sum()),
                 share=float(rows.class_totals[code] / total),
-                auc=aucs[0],
+                auc=float(of_own @ np.mean(of_models, axis=0) / len(of_own)),
                 auc_interval=(float(np.mean([low for low, _ in ends])), float(np.mean([high for _, high in ends]))),
                 average_precision=float(np.mean([curve.average_precision for curve in curves])),
                 recall_at_top=float(np.mean([curve.at_top for curve in curves])),
                 recall_at_precision=float(np.mean([curve.at_precision for curve in curves])),
-                auc_by_size=tuple(aucs),
-                is_rising=_surely_above_zero(weighted_values(by_size[0] - by_size[1], of_own)),
             )
         )
     return tuple(found)
@@ -180,9 +171,3 @@ def _recall_curve(ranks: _Ranks) -> _RecallCurve:
         float(at_top),
         float(recall[precision >= PRECISION].max(initial=0.0)),
     )
-
-
-def _surely_above_zero(gains: Floats) -> bool:
-    if len(gains) < 2:
-        return False
-    return bool(gains.mean() > SURELY * gains.std(ddof=1) / len(gains) ** 0.5)

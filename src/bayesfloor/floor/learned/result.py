@@ -81,10 +81,6 @@ class ClassRanking(Result, says="label auc average_precision n_samples"):
         Share of its rows among the 1% of all rows that are ranked highest.
     recall_at_precision : float
         Share of its rows that can be found with at most one false alarm for each.
-    auc_by_size : tuple of float
-        The AUC at each training size of the learning curve, the largest first.
-    is_rising : bool
-        Whether the AUC at the largest size is surely above that at half of it.
     """
 
     label: Any
@@ -96,8 +92,6 @@ class ClassRanking(Result, says="label auc average_precision n_samples"):
     average_precision: float
     recall_at_top: float
     recall_at_precision: float
-    auc_by_size: tuple[float, ...]
-    is_rising: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -597,7 +591,7 @@ class LearnedFloor(
     class_reached : ndarray of shape (n_classes,)
         The stack's error at telling each class from the rest, among all rows.
     pair_reached : ndarray of shape (n_classes, n_classes)
-        The stack's error at telling two classes apart, among the rows of these two.
+        Share of the rows of each two classes that the stack takes for the other one of them.
     ranking : tuple of ClassRanking
         How high the rows of each class are ranked, in the order of the labels; says more than an error of a rare class.
     cost : CostDecisions or None

@@ -1,7 +1,7 @@
 """Errors of the stack's probabilities: row by row, by class, and among neighbours.
 
 - `middle_error`: between the error as labels show it and as the probabilities themselves expect it.
-- `mean_errors_by_class`: one class against the rest, and one against another.
+- `errors_by_class`, `errors_of_pairs`: one class against the rest, and which two are taken for each other.
 - `residual_test`: spanning trees in the space of the features show whether neighbours err alike.
 """
 
@@ -37,14 +37,14 @@ def middle_error(hard: Floats, soft: Floats, n_rows: float | None = None) -> Flo
     return soft + difference * (0.5 + 0.5 * share)
 
 
-def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the errors of telling each class from the rest, and each two classes apart, by the same probabilities.
+def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> Floats:
+    """Return the errors of telling each class from the rest: means over the repeats, the first axis of `q`.
 
     Each is measured on rows that models had not seen, so none is below the floor of its problem, sampling apart.
 
     Parameters
     ----------
-    q : ndarray of shape (n, n_classes)
+    q : ndarray of shape (n_repeats, n, n_classes)
         Probabilities.
     codes : ndarray of shape (n,)
         Classes of the rows.
@@ -53,32 +53,62 @@ def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Fl
 
     Returns
     -------
-    against_rest : ndarray of shape (n_classes,)
+    ndarray of shape (n_classes,)
         Share of all rows that are taken for the class wrongly, or wrongly not.
-    in_pairs : ndarray of shape (n_classes, n_classes)
-        Share of the rows of two classes for which the other of them is more probable; ties count half.
     """
-    n_classes = q.shape[1]
+    n_classes = q.shape[-1]
     counts = np.bincount(codes, weights=weights, minlength=n_classes)
-    named = q.argmax(axis=1)
-    is_right = named == codes
-    right = np.bincount(codes[is_right], weights=weights[is_right], minlength=n_classes)
-    against_rest = (counts + np.bincount(named, weights=weights, minlength=n_classes) - 2 * right) / len(codes)
-    wrong = np.zeros((n_classes, n_classes))
-    for label in range(n_classes):
-        of_label, of_rows = q[codes == label], weights[codes == label]
-        own = of_label[:, label, np.newaxis]
-        wrong[label] = of_rows @ (of_label > own) + 0.5 * (of_rows @ (of_label == own))
+    of_repeats = []
+    for named in q.argmax(axis=-1):
+        is_right = named == codes
+        right = np.bincount(codes[is_right], weights=weights[is_right], minlength=n_classes)
+        of_named = np.bincount(named, weights=weights, minlength=n_classes)
+        of_repeats.append((counts + of_named - 2 * right) / len(codes))
+    against_rest: Floats = np.mean(of_repeats, axis=0)
+    return against_rest
+
+
+def confusion_matrix(named: Ints, codes: Ints, weights: Floats, n_classes: int) -> Floats:
+    """Count rows by their class and by the class that was named for them, the mean over the repeats.
+
+    Parameters
+    ----------
+    named : ndarray of shape (n_repeats, n)
+        Classes that were named: the most probable ones.
+    codes, weights
+        As for `errors_by_class`.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        A line for each class, a column for each that was named.
+    """
+    cells = codes * n_classes + named
+    of_cells = np.broadcast_to(weights / len(cells), cells.shape)
+    counts = np.bincount(cells.ravel(), weights=of_cells.ravel(), minlength=n_classes**2).astype(np.float64)
+    return counts.reshape(n_classes, n_classes)
+
+
+def errors_of_pairs(confusion: Floats) -> Floats:
+    """Return the share of the rows of each two classes that were taken for the other one of them.
+
+    Parameters
+    ----------
+    confusion : ndarray of shape (n_classes, n_classes)
+        As from `confusion_matrix`.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+        0 on the diagonal.
+    """
+    of_class = confusion.sum(axis=1)
+    wrong = confusion + confusion.T
     np.fill_diagonal(wrong, 0.0)
-    both = counts[:, np.newaxis] + counts
-    return against_rest, (wrong + wrong.T) / np.where(both > 0, both, 1.0)
-
-
-def mean_errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the means of `errors_by_class` over the repeats, the first axis of the probabilities."""
-    of_repeats = [errors_by_class(of_repeat, codes, weights) for of_repeat in q]
-    against_rest, in_pairs = (np.mean(each, axis=0) for each in zip(*of_repeats, strict=True))
-    return against_rest, in_pairs
+    both = of_class[:, np.newaxis] + of_class
+    return np.asarray(wrong / np.where(both > 0, both, 1.0))
 
 
 def residual_test(

@@ -25,8 +25,6 @@ _MOST_PAIRS = 500
 _NOTE_ON_PAIRS = "Of the rows of two classes, the share that models took for the other one while they were held out."
 #: Rare classes that are listed, the largest first.
 _MOST_RARE = 20
-#: Gain of an AUC that three digits show.
-_LEAST_GAIN = 0.0005
 #: Rare classes of which a paragraph says what more rows would bring.
 _MOST_NEEDED = 3
 
@@ -284,8 +282,7 @@ class Rare(Section[ClassFigures]):
                 "average_precision": each.average_precision,
                 "recall_at_top": each.recall_at_top,
                 "recall_at_precision": each.recall_at_precision,
-                "auc_by_size": list(each.auc_by_size),
-                "needed": more_of_class(each, learned),
+                "needed": more_of_class(each),
             }
             for each in rare[:_MOST_RARE]
         ]
@@ -322,24 +319,14 @@ def rare_classes(learned: LearnedFloor) -> list[ClassRanking]:
     return rare
 
 
-def more_of_class(ranking: ClassRanking, learned: LearnedFloor) -> str:
-    """Say what more rows of a rare class would bring, and what that rests on."""
+def more_of_class(ranking: ClassRanking) -> str:
+    """Say how many rows of a rare class its figures rest on, and what more would bring."""
     name, n = in_text(ranking.label), ranking.n_rows
     low, high = ranking.auc_interval
-    shares = learned.curve.size / learned.n_rows
-    trained = [counted(max(round(n * share), 0)) for share in shares[::-1]]
-    reached = [f"{auc:.3f}" for auc in ranking.auc_by_size[::-1]]
-    text = (
+    return (
         f"The AUC's range, {low:.3f} to {high:.3f}, rests on {counted(n)} rows of {name}; about {counted(4 * n)} would "
-        f"halve it. With {_joined(trained)} of them in training the AUC was {_joined(reached)}"
+        "halve it."
     )
-    gain = ranking.auc_by_size[0] - ranking.auc_by_size[1]
-    before = ranking.auc_by_size[1] - ranking.auc_by_size[2]
-    ahead = gain * min(gain / before, 1.0) if before > 0 else gain
-    ahead = min(ahead, 1.0 - ranking.auc)
-    if not ranking.is_rising or ahead < _LEAST_GAIN:
-        return f"{text}: no gain that {counted(n)} rows could show."
-    return f"{text}: it still rises, and twice as many would win about {ahead:.3f} more if that goes on."
 
 
 def _note_on_ranking(learned: LearnedFloor) -> str:
@@ -354,7 +341,3 @@ def _note_on_ranking(learned: LearnedFloor) -> str:
             "classes than their share; all figures are weighted back to it."
         )
     return note
-
-
-def _joined(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"
