@@ -12,12 +12,10 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesfloor.classify.linear.path_classifiers import LinearSVCCV
 from bayesfloor.classify.training import F64, I64, Training, check_rows, check_training
@@ -65,7 +63,7 @@ def fit_part(estimator: Any, X: Any, problem: BinaryProblem, fit_params: dict[st
     problem : BinaryProblem
         Which rows to take, and their sides.
     fit_params : dict
-        Further arguments of its ``fit``; what has a value for each row of X is cut down to the problem's rows.
+        Further arguments of its ``fit``, with a value for each row of X.
     seed : int or None
         Put in place of every ``random_state`` of the estimator, unless None.
 
@@ -76,7 +74,7 @@ def fit_part(estimator: Any, X: Any, problem: BinaryProblem, fit_params: dict[st
     """
     part = _seeded_clone(estimator, seed)
     try:
-        params = _check_method_params(X, fit_params, problem.rows)
+        params = {name: values[problem.rows] for name, values in fit_params.items()}
         part.fit(take_rows(X, problem.rows), problem.right, **params)
     except Exception as error:
         error.add_note(f"This happened while fitting {type(part).__name__} to tell {problem.name}.")
@@ -128,12 +126,8 @@ def take_rows(X: Any, rows: I64) -> Any:
     return X if len(rows) == X.shape[0] else X[rows]
 
 
-def _routing_is_on() -> bool:
-    return bool(get_config()["enable_metadata_routing"])
-
-
 class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
-    """Base class of classifiers made of binary ones: scikit-learn's tags, metadata routing and sample weights.
+    """Base class of classifiers made of binary ones: scikit-learn's tags, sample weights and groups.
 
     A subclass says how its parts are fitted (`_fit_parts`) and how they decide (`_decide`).
     """
@@ -153,7 +147,7 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         """Return the code of the class of each checked row."""
 
     @like_input
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the binary classifiers.
 
         Parameters
@@ -167,8 +161,6 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as those of one patient, have the same value. Estimators that cross-validate
             get them, and no group is in two folds of a calibration.
-        **fit_params : dict
-            Passed on to the estimator where metadata routing is on and the estimator asks for them.
 
         Returns
         -------
@@ -180,7 +172,7 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             self, X, y, **beside, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
         )
         group_codes = training.groups_of(groups)
-        self._fit_parts(training, group_codes, self._part_params(training, X, group_codes, fit_params))
+        self._fit_parts(training, group_codes, self._part_params(training, group_codes))
         self.classes_ = training.classes
         return self
 
@@ -200,18 +192,6 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         check_is_fitted(self)
         return self.classes_[self._decide(self._rows(X))]
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return which metadata this classifier and its parts request.
-
-        Returns
-        -------
-        MetadataRouter
-            As scikit-learn's user guide on metadata routing describes.
-        """
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self._part_estimator(), method_mapping=to_fit)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
@@ -223,34 +203,22 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
 
     def _part_estimator(self) -> Any:
         """Return the estimator of which parts are clones."""
-        if self.estimator is not None:
-            return self.estimator
-        default = LinearSVCCV()
-        return default.set_fit_request(sample_weight=True, groups=True) if _routing_is_on() else default
+        return LinearSVCCV() if self.estimator is None else self.estimator
 
-    def _part_params(
-        self, training: Training, X: Any, groups: I64 | None, fit_params: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _part_params(self, training: Training, groups: I64 | None) -> dict[str, Any]:
         """Return what each part's ``fit`` gets besides X and y, with a value for each row of the training set.
 
         Groups are for estimators that take them; the others have nothing to keep together.
         """
-        params = _check_method_params(X, fit_params, training.rows)
-        if groups is not None and (_routing_is_on() or has_fit_parameter(self._part_estimator(), "groups")):
+        estimator = self._part_estimator()
+        params: dict[str, Any] = {}
+        if groups is not None and has_fit_parameter(estimator, "groups"):
             params["groups"] = groups
         if training.sample_weight is not None:
             params["sample_weight"] = training.sample_weight
-        if _routing_is_on():
-            params = dict(process_routing(self, "fit", **params).estimator.fit)
-        elif fit_params:
-            raise ValueError(
-                f"{type(self).__name__}.fit got {', '.join(map(repr, fit_params))}. Arguments other than "
-                "'sample_weight' and 'groups' need metadata routing: sklearn.set_config(enable_metadata_routing=True)."
-            )
         if training.class_weight is not None:
             params["sample_weight"] = training.class_weight * params.get("sample_weight", 1.0)
-        estimator = self._part_estimator()
-        if "sample_weight" in params and not _routing_is_on() and not has_fit_parameter(estimator, "sample_weight"):
+        if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight"):
             raise TypeError(self._why_no_weights(estimator, training.class_weight is not None))
         return params
 
