@@ -1,6 +1,7 @@
 """LandmarkClassifier: scikit-learn's checks, the room's contract, and what is its own."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -13,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor import LandmarkClassifier
+from bayesfloor import LandmarkClassifier, LandmarkRegressor
 from bayesfloor.learn.landmarks.feature_map import N_AXES
 
 from .estimator_contract import (
@@ -214,3 +215,23 @@ def test_progress_is_told():
     told = []
     LandmarkClassifier(progress=lambda done, total: told.append((done, total))).fit(*blobs())
     assert told[-1][0] == told[-1][1] > 0
+
+
+@pytest.mark.parametrize("kind", [LandmarkClassifier, LandmarkRegressor])
+@pytest.mark.parametrize("is_named", [False, True])
+def test_text_dates_and_gaps_of_a_frame(kind, is_named):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    frame["word"], frame["day"] = rng.choice(["x", "y", "z"], 200), pd.date_range("2020", "2021", periods=200)
+    frame.loc[::7, "a"] = np.nan
+    y = (frame["word"] == "x").to_numpy().astype(float)
+    given = (frame.assign(target=y), "target") if is_named else (frame, y)
+    model = kind("fast", n_jobs=1).fit(*given)
+    assert model.score(frame, y) > 0.9
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    assert model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.predict(frame.iloc[5:9, ::-1]), model.predict(frame)[5:9])
+    with pytest.raises(ValueError, match="lacks the columns 'word'"):
+        model.predict(frame.drop(columns="word"))
+    with pytest.raises(ValueError, match="must be a data frame, as in fit"):
+        model.predict(np.ones((3, 4)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.classify.prediction_intervals import interval_ends
 from bayesfloor.classify.training import (
@@ -15,7 +15,9 @@ from bayesfloor.classify.training import (
     check_regression,
     check_rows,
     check_training,
+    chunks_to_predict,
     rows_to_fit,
+    table_alike,
 )
 from bayesfloor.learn.landmarks.efforts import EFFORTS, Effort
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
@@ -28,9 +30,12 @@ from bayesfloor.learn.landmarks.fitting import (
 from bayesfloor.learn.landmarks.members import Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
+from bayesfloor.runtime.frames import with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
-from bayesfloor.tables.chunked import joined_rows, numbers_in_chunks
+from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.chunked import joined_rows
+from bayesfloor.tables.preparation import Preparation
 
 T = TypeVar("T")
 
@@ -48,6 +53,7 @@ class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
     """Base class of estimators on landmarks."""
 
     feature_map_: FeatureMap
+    preparation_: Preparation | None
 
     def __init__(
         self,
@@ -77,16 +83,25 @@ class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
     def _supervised(self, work: Callable[[WorkerPool], T]) -> T:
         return supervise(work, check_n_jobs(self.n_jobs), self.progress)
 
+    def _numbers_of(self, X: Any, y: Any, task: str, groups: Any) -> Any:
+        """Return columns as numbers; of a data frame with text, dates or gaps, keep how they became these."""
+        table = table_of(X, y, task=task, groups=groups)
+        self.preparation_ = None if table is None else table.preparation
+        return X if table is None else table.X
+
     def _scores_by(self, X: Any, coefficients: F32, members: Members | None = None) -> F32:
         """Return the scores of rows, (n, number of rows of the coefficients)."""
         n_threads = check_n_jobs(self.n_jobs)
 
         def scores(rows: Any) -> F32:
-            points = check_rows(self, rows, accept_sparse=True)
+            if self.preparation_ is None:
+                points = check_rows(self, rows, accept_sparse=True)
+            else:
+                points = table_alike(rows, self.preparation_).X
             work = partial(scores_of, points, self.feature_map_, coefficients, members)
             return supervise(lambda pool: work(pool), n_threads, False)
 
-        return joined_rows(map(scores, numbers_in_chunks(X, getattr(self, "feature_names_in_", None))))
+        return joined_rows(map(scores, chunks_to_predict(self, X)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -137,6 +152,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Error and mean logarithmic loss on rows that were held out of this model, or of one that all other rows trained
         in the same way before all rows trained it. Penalty and weights of members were chosen on them, so they are a
         little too good; where rows are few, a fit with fewer of them may also make them too bad.
+    preparation_ : Preparation or None
+        How columns of a data frame became numbers; None where they are.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -187,7 +204,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Parameters
         ----------
         X : array-like, data frame, sparse matrix, path, LazyFrame or Dask collection
-            The points. They need not be scaled. Of what is too large for memory, rows are drawn at random.
+            The points. They need not be scaled. Text, dates and gaps of a data frame become numbers as in
+            `read_table`. Of what is too large for memory, rows are drawn at random.
         y : array-like of shape (n_samples,) or str
             The labels, of any type that can be sorted, or the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -203,9 +221,10 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         """
         effort, seed, n_landmarks, n_rules = self._settings()
         X, y, sample_weight, groups = rows_to_fit(X, y, "classification", sample_weight, groups, seed)
-        training = check_training(
-            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
-        )
+        numbers = self._numbers_of(X, y, "classification", groups)
+        asked = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        training = check_training(self, numbers, y, accept_sparse=True, squares=True, **asked)
+        validate_data(self, with_text_names(X), skip_check_array=True)  # only n_features_in_, feature_names_in_
         rows = order_rows(training.X, training.codes, training.weight, seed, training.groups_of(groups), effort)
         self.classes_ = training.classes
         n_classes = len(self.classes_)
@@ -311,6 +330,8 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
     held_out_mse_ : float
         Their mean squared error, with a penalty and weights of boosting that others of them chose. That fit had fewer
         rows, so it may be a little too bad.
+    preparation_ : Preparation or None
+        How columns of a data frame became numbers; None where they are.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -344,7 +365,8 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, data frame, sparse matrix, path, LazyFrame or Dask collection
-            The points. They need not be scaled. Of what is too large for memory, rows are drawn at random.
+            The points. They need not be scaled. Text, dates and gaps of a data frame become numbers as in
+            `read_table`. Of what is too large for memory, rows are drawn at random.
         y : array-like of shape (n_samples,) or str
             The numbers to predict, or the name of their column.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -360,7 +382,9 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         """
         effort, seed, n_landmarks, n_rules = self._settings()
         X, y, sample_weight, groups = rows_to_fit(X, y, "regression", sample_weight, groups, seed)
-        data = check_regression(self, X, y, sample_weight=sample_weight, groups=groups)
+        numbers = self._numbers_of(X, y, "regression", groups)
+        data = check_regression(self, numbers, y, sample_weight=sample_weight, groups=groups)
+        validate_data(self, with_text_names(X), skip_check_array=True)  # only n_features_in_, feature_names_in_
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
         rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)
         numbers, share = values[rows.codes], rows.weight / rows.weight.sum(dtype=np.float64)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.classify.prediction_intervals import interval_ends
 from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers, rows_of_numbers
-from bayesfloor.classify.training import F64, check_rows
+from bayesfloor.classify.training import F64, check_rows, chunks_to_predict, table_alike
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import dense_points
 from bayesfloor.data.prepared_table import Table
@@ -43,11 +43,9 @@ from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, wit
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import at_hand, problem_and_table
-from bayesfloor.tables.chunked import chunks_like, joined_rows, numbers_in_chunks
-from bayesfloor.tables.columns import RawTable
-from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
+from bayesfloor.tables.chunked import joined_rows
+from bayesfloor.tables.frames import is_eager_frame
 from bayesfloor.tables.preparation import Preparation
-from bayesfloor.tables.prepare import prepare_alike
 from bayesfloor.tables.sources import collected
 
 #: Fewest rows that are cross-fitted: four in each fold. Of fewer, one plain learner is trained.
@@ -201,25 +199,12 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
             points, codes = self._points_of(rows)
             return supervise(lambda pool: self.model_.predict(points, codes, pool), n_threads, False)
 
-        X, chunks = with_text_names(X), None
-        if isinstance(self.preparation_, Preparation):
-            chunks = chunks_like(X, self.preparation_)
-        if chunks is None:
-            chunks = numbers_in_chunks(X, getattr(self, "feature_names_in_", None))
-        return joined_rows(map(predicted, chunks))
+        return joined_rows(map(predicted, chunks_to_predict(self, X)))
 
     def _points_of(self, X: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Return rows as they were in training, and their codes."""
         if self.preparation_ is not None and not isinstance(X, Table):
-            names = [each.name for each in self.preparation_.columns]
-            if isinstance(X, np.ndarray) and X.ndim == 2 and set(names) <= {f"x{j}" for j in range(X.shape[1])}:
-                raw = raw_of_array(X, "X")  # as in fit, where it was too large for memory
-            elif is_eager_frame(X) or isinstance(X, RawTable):
-                raw = X if isinstance(X, RawTable) else raw_of_frame(X)
-            else:
-                raise ValueError(f"X must be a data frame, as in fit. Got {type(X).__name__} instead.")
-            raw.columns = [column for column in raw.columns if column.name in names]
-            X = prepare_alike(raw, self.preparation_)
+            X = table_alike(X, self.preparation_)
         if isinstance(X, Table):
             if X.X.shape[1] != self.model_.n_columns:
                 raise ValueError(f"{X.source} has {X.X.shape[1]} features, and the model {self.model_.n_columns}")

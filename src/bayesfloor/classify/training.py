@@ -4,7 +4,7 @@ X and y are checked as everywhere in this package, so that messages name the col
 number of features are left to scikit-learn.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,16 +19,19 @@ from bayesfloor.data.folds import check_folds
 from bayesfloor.data.labels import as_array, check_labels, check_weights
 from bayesfloor.data.numbers import check_finite_numbers
 from bayesfloor.data.points import check_points, check_sparse_points
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.runtime.checks import ParameterError, warn_caller
 from bayesfloor.runtime.frames import check_same_index, column_named, with_text_names
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.arguments import at_hand
-from bayesfloor.tables.chunked import columns_as_frame
+from bayesfloor.tables.chunked import chunks_like, columns_as_frame, numbers_in_chunks
 from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
-from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
 from bayesfloor.tables.labelled_rows import group_numbers, labelled
 from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.preparation import Preparation
+from bayesfloor.tables.prepare import prepare_alike
 from bayesfloor.tables.targets import find_column
 
 F64 = NDArray[np.float64]
@@ -263,6 +266,39 @@ def rows_to_fit(X: Any, y: Any, task: str, sample_weight: Any, groups: Any, seed
         None if beside[name] is None else as_array(beside[name])[rows.raw.lines] for name in ("sample_weight", "groups")
     )
     return FittingRows(columns_as_frame(features), rows.labels.y, weight, group)
+
+
+def chunks_to_predict(estimator: Any, X: Any) -> Iterator[Any]:
+    """Yield the rows that a fitted estimator is asked about, chunk by chunk where X is not in memory."""
+    X, chunks = with_text_names(X), None
+    if isinstance(estimator.preparation_, Preparation):
+        chunks = chunks_like(X, estimator.preparation_)
+    return numbers_in_chunks(X, getattr(estimator, "feature_names_in_", None)) if chunks is None else chunks
+
+
+def table_alike(X: Any, preparation: Preparation) -> Table:
+    """Make rows ready as those of the fit were.
+
+    Parameters
+    ----------
+    X : data frame, columns of a file, or array
+        An array where that of the fit was too large for memory.
+    preparation : Preparation
+        What was learnt from the rows of the fit.
+
+    Returns
+    -------
+    Table
+    """
+    names = [each.name for each in preparation.columns]
+    if isinstance(X, np.ndarray) and X.ndim == 2 and set(names) <= {f"x{j}" for j in range(X.shape[1])}:
+        raw = raw_of_array(X, "X")
+    elif is_eager_frame(X) or isinstance(X, RawTable):
+        raw = X if isinstance(X, RawTable) else raw_of_frame(X)
+    else:
+        raise ValueError(f"X must be a data frame, as in fit. Got {type(X).__name__} instead.")
+    raw.columns = [column for column in raw.columns if column.name in names]
+    return prepare_alike(raw, preparation)
 
 
 def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: bool = False) -> Any:

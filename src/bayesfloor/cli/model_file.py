@@ -260,6 +260,7 @@ def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
     """Put a feature map, the coefficients of its features, and members of its stack together."""
     _check_names(parts, {"classes", "feature_map", "coef", "members"})
     classifier = LandmarkClassifier()
+    classifier.preparation_ = None
     classifier.classes_, classifier.n_features_in_ = _sorted_classes(parts["classes"]), n_features
     classifier.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
     n_classes = len(classifier.classes_)
@@ -313,6 +314,7 @@ def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
     """Put a feature map, the coefficients of its features, and the rows that intervals are from together."""
     _check_names(parts, {"feature_map", "coef", "members", "target_mean", "target_deviation", "held_out"})
     regressor = LandmarkRegressor()
+    regressor.preparation_ = None
     regressor.n_features_in_ = n_features
     regressor.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
     within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
