@@ -118,7 +118,7 @@ def test_a_reader_that_leaves_and_a_full_disk(tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
     answer = subprocess.run(
-        [*COMMAND, "classes", "iris", "--quiet", "--fail-above", "0.01"],
+        [*COMMAND, "pairs", "iris", "--quiet", "--fail-above", "0.01"],
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,

@@ -78,7 +78,7 @@ def open_table(
         for file in files:
             if file != "-":
                 check_readable(file, known)
-        given = {name: getattr(options, name) for name in _FOR_FILES if name != "type"}
+        given: dict[str, Any] = {name: getattr(options, name) for name in _FOR_FILES if name != "type"} | kinds
         given["max_rows"] = most_rows if options.max_rows is None else options.max_rows
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
             table = bf.read_table(
@@ -87,7 +87,6 @@ def open_table(
                 by=by,
                 scale=scale,
                 **given,
-                **kinds,
                 random_state=options.seed,
                 progress=progress,
             )
