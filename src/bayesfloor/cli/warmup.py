@@ -179,7 +179,7 @@ def _forests() -> None:
 
     for n_features in (3, 4):  # kernels are compiled for each of two, three and four axes
         bf.spanning_forests(_sample(700, n_features)[0], n_jobs=2)
-    for n_features, projection in ((2, "none"), (30, "auto"), (40, "pca")):
+    for n_features, projection in ((2, "none"), (8, "none"), (30, "auto"), (40, "pca")):
         X, _ = _sample(700, n_features)
         forests = bf.spanning_forests(X, n_jobs=1)
         forests.to_linkage()
