@@ -411,7 +411,7 @@ def test_a_sample_is_a_share_of_each_table():
     assert codes_of(found) == {"BF074"}
 
 
-# --- groups and subgroups
+# --- groups
 
 
 def test_rows_of_one_patient_are_no_evidence_by_themselves():
@@ -513,7 +513,7 @@ def test_times_that_cannot_be_used_are_refused():
 
 def test_tests_of_columns_and_labels_share_one_level():
     test = TwoSampleTest(0.03, {}, np.empty(0), [], False, np.empty((0, 4), bool))
-    target = TargetDrift("y", "classification", 0.04, 1.0, 1.0, None, None, 0.95)
+    target = TargetDrift("y", "classification", 0.04, 1.0, 1.0, 0.95)
     both = at_one_level(test, None, target)
     assert [both[0].p_value, both[1].p_value] == pytest.approx([0.06, 0.06])  # Holm
     assert not both[1].has_moved
@@ -558,17 +558,6 @@ def known_divergence(distance):
     x = np.linspace(-10, 10, 20_001)
     f, g = stats.norm.pdf(x, -distance / 2), stats.norm.pdf(x, distance / 2)
     return 1 - 2 * np.trapezoid(f * g / (f + g), x)
-
-
-def test_subgroups_are_looked_at_one_by_one():
-    old, new = people(500, 0), people(500, 1)
-    new.loc[new["region"] == "south", "age"] += 25
-    found = drift(old, new, by="region", learners=None)
-    by_name = {each.group: each for each in found.subgroups}
-    assert by_name["south"].p_value < 0.05
-    assert by_name["north"].p_value > 0.05
-    assert by_name["south"].n_new == (new["region"] == "south").sum()
-    assert by_name["south"].estimate > by_name["north"].estimate
 
 
 # --- labels given the columns
@@ -623,24 +612,6 @@ def test_other_classes_are_a_finding():
     assert found.target.new_classes == ("c",)
     assert found.target.gone_classes == ("gone",)
     assert "BF072" in codes_of(found)
-
-
-def test_floors_of_both_tables_are_those_of_their_labels(few_learners):
-    # classes by the sign of a column, one of ten and three of ten redrawn to the other class
-    rng = np.random.default_rng(0)
-
-    def table(n, share):
-        frame = numbers(n, 2, rng)
-        is_wrong = rng.random(n) < share
-        return frame.assign(y=np.where((frame["x0"] > 0) ^ is_wrong, "b", "a"))
-
-    target = drift(table(500, 0.1), table(500, 0.3), y="y").target
-    assert target.floor_old.interval[0] <= 0.1 + 0.02
-    assert target.floor_old.interval[1] >= 0.1
-    assert target.floor_new.interval[0] <= 0.3 + 0.02
-    assert target.floor_new.interval[1] >= 0.3
-    assert target.floor_difference > 0.1
-    assert "in the old table" in target.sentence()
 
 
 # --- models

@@ -30,7 +30,6 @@ def drift(
     task: Literal["auto", "classification", "regression"] = "auto",
     groups: str | None = None,
     time: str | None = None,
-    by: str | None = None,
     drop: tuple[str, ...] = (),
     fast: bool = False,
     effort: Literal["fast", "default"] = "default",
@@ -60,8 +59,6 @@ def drift(
         Column that tells which rows belong together, such as a patient.
     time
         Column of dates or numbers that tells when rows were seen; rows that follow each other may be alike.
-    by
-        Column whose values are looked at one by one; it stays a feature.
     drop
         Column to leave out, where a table has it; may be given several times.
     fast
@@ -98,7 +95,6 @@ def drift(
             task=task,
             groups=groups,
             time=time,
-            by=by,
             drop=drop,
             learners=None if fast else "default",
             effort=effort,
@@ -140,9 +136,6 @@ def _text(found: "Drift") -> str:
     if found.kinds:
         headings = {"rows": "rows of a kind", "old": "old share", "new": "new share", "p_value": "p-value"}
         parts.append(records_text(found.kinds, headings))
-    if found.subgroups:
-        headings = {"group": "group", "n_old": "old rows", "n_new": "new rows", "estimate": "divergence"}
-        parts.append(records_text(found.subgroups, headings | {"p_value": "p-value"}))
     return "\n\n".join(parts)
 
 
@@ -150,15 +143,10 @@ def _of_target(target: "TargetDrift | None") -> list[tuple[Any, ...]]:
     """List what is said of labels."""
     if target is None:
         return []
-    rows: list[tuple[Any, ...]] = [
+    return [
         ("p-value of labels given the columns", "" if target.p_value is None else target.p_value, "", ""),
         ("p-value of the labels alone", target.label_p_value, "", ""),
     ]
-    for name, floor in (("old", target.floor_old), ("new", target.floor_new)):
-        if floor is not None:
-            word = "ceiling" if floor.larger_is_better else "floor"
-            rows.append((f"{word} of the {floor.title}, {name} table", floor.estimate, *floor.interval))
-    return rows
 
 
 def _verdict(found: "Drift", fail_above: float | None, fail_below: float | None) -> int:

@@ -11,20 +11,19 @@ from bayesfloor.choose.drifting.dependence import find_order, stretches_of
 from bayesfloor.choose.drifting.labels import labels_given_columns
 from bayesfloor.choose.drifting.moved import column_moves, kinds_of_rows, level_moves
 from bayesfloor.choose.drifting.permutations import N_DEALS, deal_names, share_as_large
-from bayesfloor.choose.drifting.results import Drift, SubgroupDrift, TargetDrift
+from bayesfloor.choose.drifting.results import Drift, TargetDrift
 from bayesfloor.choose.drifting.scores import Part, evidence_of, orthonormal, parts_of, rank_polynomials
 from bayesfloor.choose.drifting.two_samples import TwoSampleTest, compare_samples, squared_sums
 from bayesfloor.choose.drifting.two_tables import TwoTables, two_tables
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.paired import holm
-from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_whole
 from bayesfloor.floor.trees.findings import find_high_dimension
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.forest import Forests, spanning_forests
-from bayesfloor.runtime.arrays import Bools, Ints
+from bayesfloor.runtime.arrays import Bools
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
@@ -48,7 +47,6 @@ def drift(
     task: str = "auto",
     groups: Any = None,
     time: Any = None,
-    by: Any = None,
     drop: Any = (),
     n_trees: int = 3,
     confidence: float = 0.95,
@@ -77,8 +75,6 @@ def drift(
     time : str, or pair of array-likes, default=None
         When each row was seen, numbers or dates. Rows that follow each other may then depend on each other: names are
         dealt out to stretches of time, long enough for the dependence that is seen. Not together with `groups`.
-    by : str, or pair of array-likes, default=None
-        Subgroups to look at one by one; a column of the tables stays a feature.
     drop : str or sequence of str, default=()
         Columns to leave out, where a table has them.
     n_trees : int, default=3
@@ -129,7 +125,7 @@ def drift(
     n_trees = check_n_trees(n_trees)
     if max_rows is not None:
         max_rows = check_int("max_rows", max_rows, 4)
-    beside = {"y": y, "groups": groups, "time": time, "by": by}
+    beside = {"y": y, "groups": groups, "time": time}
     tables = two_tables(old, new, task=task, drop=drop, max_rows=max_rows, seed=seed, **beside)
     words = tables.words
     parts = [part for each in tables.profiles for part in parts_of(each, words.get(each.column.name))]
@@ -145,7 +141,7 @@ def drift(
     }
     forests, cross, test = _tested(tables, parts, n_trees, n_jobs, seed)
     separability, why_not = _separability(tables, how)
-    target = None if tables.labels is None else _target(tables, parts, how)
+    target = None if tables.labels is None else _target(tables, parts, confidence, seed)
     test, target = at_one_level(test, separability, target)
     n_new = int(tables.is_new.sum())
     n_old = len(tables.is_new) - n_new
@@ -163,7 +159,6 @@ def drift(
         moves=moves,
         levels=level_moves(moves, tables.profiles, tables.is_new, level),
         kinds=kinds_of_rows(tables.profiles, tables.is_new, tables.groups, seed, level) if told else (),
-        subgroups=_subgroups(tables, parts, n_trees, n_jobs, seed),
         target=target,
         n_samples=tables.n_samples,
         n_old=n_old,
@@ -232,34 +227,8 @@ def _tabular_of(tables: TwoTables, rows: Any) -> Any:
     return None if tables.preparation.is_plain else replace(tables.tabular, values=tables.tabular.values[rows])
 
 
-def _subgroups(
-    tables: TwoTables, parts: list[Part], n_trees: int, n_jobs: int | None, seed: int
-) -> tuple[SubgroupDrift, ...]:
-    """Compare the rows of each subgroup; p-values allow for the number of subgroups."""
-    if tables.by is None:
-        return ()
-    found = []
-    for code, name in enumerate(tables.by.names):
-        rows = np.flatnonzero(tables.by.codes == code)
-        is_new = tables.is_new[rows]
-        n_new = int(is_new.sum())
-        n_old, estimate, p_value = len(rows) - n_new, float("nan"), 1.0
-        if min(n_old, n_new) >= 2:
-            groups = None if tables.groups is None else tables.groups[rows]
-            own = replace(tables, X=np.ascontiguousarray(tables.X[rows]), is_new=is_new, groups=groups)
-            every = np.ones(len(rows), bool)
-            again = [replace(part, scores=orthonormal(part.scores[rows], every)) for part in parts]
-            again = [part for part in again if part.scores.shape[1]]
-            if np.ptp(own.X, axis=0).any():
-                _, cross, test = _tested(own, again, n_trees, n_jobs, seed)
-                estimate, p_value = float(cross.divergence(n_old, n_new, 0.95)[0]), test.p_value
-        found.append(SubgroupDrift(name, n_old, n_new, estimate, p_value))
-    n_tested = sum(each.estimate == each.estimate for each in found)
-    return tuple(each._replace(p_value=min(1.0, max(n_tested, 1) * each.p_value)) for each in found)
-
-
-def _target(tables: TwoTables, parts: list[Part], how: dict[str, Any]) -> TargetDrift:
-    """Ask whether labels given the columns moved, and what the floor is in each table."""
+def _target(tables: TwoTables, parts: list[Part], confidence: float, seed: int) -> TargetDrift:
+    """Ask whether labels given the columns moved."""
     labels, rows = tables.labels, tables.labelled_rows
     assert labels is not None
     is_new = tables.is_new[rows]
@@ -272,19 +241,15 @@ def _target(tables: TwoTables, parts: list[Part], how: dict[str, Any]) -> Target
     )
     firsts = [part.scores[rows, :1] * len(tables.X) ** 0.5 for part in parts if part.what in ("values", "levels")]
     scores = np.hstack(firsts) if firsts else np.zeros((len(rows), 0))
-    seed = how["random_state"]
     given = supervise(lambda _: labels_given_columns(problem, is_new, scores, seed), 1, False)
     classes = [set(labels.codes[side].tolist()) for side in (~is_new, is_new)] if of_classes else [set(), set()]
-    floors = [_floor(problem, np.flatnonzero(side), how) for side in (~is_new, is_new)]
     return TargetDrift(
         target=labels.name,
         task=labels.task,
         p_value=given.p_value,
         label_p_value=_label_p_value(problem, is_new, seed),
         overlap=given.overlap,
-        floor_old=floors[0],
-        floor_new=floors[1],
-        confidence=how["confidence"],
+        confidence=confidence,
         new_classes=tuple(str(labels.classes[code]) for code in sorted(classes[1] - classes[0])),
         gone_classes=tuple(str(labels.classes[code]) for code in sorted(classes[0] - classes[1])),
     )
@@ -300,26 +265,6 @@ def _label_p_value(problem: Problem, is_new: Bools, seed: int) -> float:
         return 1.0
     squares = squared_sums(scores, deal_names(is_new, problem.groups, seed, scores.shape[1]))
     return float(share_as_large(evidence_of(squares))[0])
-
-
-def _floor(problem: Problem, rows: Ints, how: dict[str, Any]) -> MetricFloor | None:
-    """Return the best error or R² among some rows; None where there are too few, or nothing to predict."""
-    own = problem.take(rows)
-    if how["learners"] is None or len(rows) < _FEWEST_ROWS:
-        return None
-    if own.groups is not None:
-        if len(np.unique(own.groups)) < _FEWEST_GROUPS:
-            return None
-        own = replace(own, groups=np.unique(own.groups, return_inverse=True)[1])
-    if own.task == "regression":
-        if np.ptp(own.y) == 0:
-            return None
-        of_numbers = regression_floor_of(own, **how)[0]
-        return of_numbers.metrics["r2"]
-    used, codes = np.unique(own.codes, return_inverse=True)
-    if len(used) < 2 or np.bincount(codes).min() < 2:
-        return None
-    return learned_floor_of(replace(own, classes=own.classes[used], codes=codes), **how)[0].metrics["error"]
 
 
 def _find(found: Drift, tables: TwoTables, why_not: str) -> Iterator[Finding]:

@@ -73,31 +73,9 @@ class RowKind(NamedTuple):
     p_value: float
 
 
-class SubgroupDrift(NamedTuple):
-    """Whether the rows of one subgroup moved.
-
-    Attributes
-    ----------
-    group : str
-        The subgroup.
-    n_old, n_new : int
-        Its rows in each table.
-    estimate : float
-        Henze-Penrose divergence between its rows in the two tables; NaN where one of them has fewer than two.
-    p_value : float
-        Chance of rows as different in any subgroup, if all rows of a subgroup come from one distribution.
-    """
-
-    group: str
-    n_old: int
-    n_new: int
-    estimate: float
-    p_value: float
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetDrift(Result, says="target p_value label_p_value overlap"):
-    """Whether labels given the columns differ between two tables, and what that does to the floor.
+    """Whether labels given the columns differ between two tables.
 
     Attributes
     ----------
@@ -113,8 +91,6 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
     overlap : float
         How much of the evidence on labels is at places that both tables have rows at: 1 where both have the same
         columns, 0 where no place has rows of both.
-    floor_old, floor_new : MetricFloor or None
-        The best error, or R², in each table by itself; None where no models were trained.
     confidence : float
         1 less the p-value up to which labels moved.
     new_classes, gone_classes : tuple of str
@@ -126,8 +102,6 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
     p_value: float | None
     label_p_value: float
     overlap: float
-    floor_old: MetricFloor | None
-    floor_new: MetricFloor | None
     confidence: float
     new_classes: tuple[str, ...] = ()
     gone_classes: tuple[str, ...] = ()
@@ -137,33 +111,13 @@ class TargetDrift(Result, says="target p_value label_p_value overlap"):
         """Whether labels given the columns surely moved."""
         return self.p_value is not None and self.p_value <= 1.0 - self.confidence
 
-    @property
-    def floor_difference(self) -> float | None:
-        """By how much the best value in the new table is above that in the old one."""
-        if self.floor_old is None or self.floor_new is None:
-            return None
-        return self.floor_new.estimate - self.floor_old.estimate
-
     def sentence(self) -> str:
-        """Say what moved, and what it does to the floor."""
+        """Say whether labels given the columns moved."""
         if self.p_value is None:
-            said = "The tables have too few rows in common to tell whether labels given the columns moved."
-        elif self.has_moved:
-            said = f"Labels given the columns moved ({p_text(self.p_value)})."
-        else:
-            said = f"Nothing shows that labels given the columns moved ({p_text(self.p_value)})."
-        if self.floor_old is None or self.floor_new is None:
-            return said
-        old, new = self.floor_old, self.floor_new
-        word = "ceiling" if old.larger_is_better else "floor"
-        return (
-            f"{said} The {word} of the {old.title} is {_with_range(old)} in the old table and {_with_range(new)} "
-            "in the new one."
-        )
-
-
-def _with_range(floor: MetricFloor) -> str:
-    return f"{floor.written(floor.estimate)} ({written_range(*floor.interval, floor.is_rate)})"
+            return "The tables have too few rows in common to tell whether labels given the columns moved."
+        if self.has_moved:
+            return f"Labels given the columns moved ({p_text(self.p_value)})."
+        return f"Nothing shows that labels given the columns moved ({p_text(self.p_value)})."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,8 +150,6 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
         Levels that moved, of columns that surely did.
     kinds : tuple of RowKind
         Rows of a kind that one table has more of.
-    subgroups : tuple of SubgroupDrift
-        The subgroups that were asked for.
     target : TargetDrift or None
         Whether labels given the columns moved; None without a target.
     n_samples, n_old, n_new : int
@@ -217,7 +169,6 @@ class Drift(PlottedResult, says="estimate p_value n_old n_new", display="DriftDi
     moves: tuple[ColumnMove, ...]
     levels: tuple[LevelMove, ...]
     kinds: tuple[RowKind, ...]
-    subgroups: tuple[SubgroupDrift, ...]
     target: TargetDrift | None
     n_samples: int
     n_old: int

@@ -15,7 +15,6 @@ from bayesfloor.choose.drifting.moved import gap_of
 from bayesfloor.data.labels import as_array
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, TabularView
-from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import warn_caller
@@ -29,7 +28,7 @@ from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, RawTable
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_array, raw_of_frame
 from bayesfloor.tables.joining import join_tables, names_of_text_in_some
-from bayesfloor.tables.labelled_rows import group_numbers, labelled, row_keys, subgroups_by
+from bayesfloor.tables.labelled_rows import group_numbers, labelled, row_keys
 from bayesfloor.tables.options import ReadOptions, as_names
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.profiles import ColumnProfile, profile_column, words_of
@@ -70,8 +69,6 @@ class TwoTables:
         Rows that belong together.
     time : ndarray of shape (n_rows,) or None
         When each row was seen.
-    by : Subgroups or None
-        Subgroups to look at one by one.
     given : ndarray of shape (n_rows,)
         The place of each row as they were given, those of the old table first.
     n_samples : int
@@ -90,7 +87,6 @@ class TwoTables:
     labelled_rows: Ints
     groups: Ints | None
     time: Floats | None
-    by: Subgroups | None
     given: Ints
     n_samples: int
     findings: tuple[Finding, ...]
@@ -110,7 +106,6 @@ def two_tables(
     task: str = "auto",
     groups: Any = None,
     time: Any = None,
-    by: Any = None,
     drop: Any = (),
     max_rows: int | None = None,
     seed: int = 0,
@@ -118,7 +113,7 @@ def two_tables(
     """Read two tables, and make their columns ready together; see `drift` for the parameters."""
     if groups is not None and time is not None:
         raise ValueError("give groups or time, not both: names are dealt out to groups, or to stretches of time")
-    beside = {"y": y, "groups": groups, "time": time, "by": by}
+    beside = {"y": y, "groups": groups, "time": time}
     names = {name: _name_of(name, given, old) for name, given in beside.items()}
     pairs = {name: given for name, given in beside.items() if given is not None and names[name] is None}
     tables, drawn = _read_both(old, new, names["y"], seed)
@@ -138,9 +133,7 @@ def two_tables(
         raw.columns = [column for column in raw.columns if column.name not in dropped]
     raw = join_tables(tables)
     used = {name: find_column(raw, wanted) for name, wanted in names.items() if wanted is not None}
-    by_rows = subgroups_by(raw, used["by"]) if "by" in used else None
     apart = [used[name] for name in ("y", "groups", "time") if name in used]
-    apart += [used["by"]] if "by" in pairs else []  # a column of the tables stays a feature
     labels, labelled_rows = _labels_of(raw, used.get("y"), task)
     n_among = None if raw.n_drawn_from else raw.n_rows
     findings = tuple(find_left_out(raw.left_out, n_among, "Figures of the target"))
@@ -175,7 +168,6 @@ def two_tables(
         labelled_rows=labelled_rows,
         groups=None if group_codes is None else np.unique(group_codes[order], return_inverse=True)[1],
         time=None if moments is None else moments[order],
-        by=None if by_rows is None else by_rows.take(order),
         given=order,
         n_samples=raw.n_samples,
         findings=findings,
