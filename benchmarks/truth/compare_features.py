@@ -2,7 +2,7 @@
 
     python -m benchmarks.truth.compare_features run [--problems NAME ...] [--sizes 500 2000] [--seeds 5]
         [--processes 2] [--records FILE]
-    python -m benchmarks.truth.compare_features speed [--rows 50000] [--width 768] [--embeddings 20] [--budget N]
+    python -m benchmarks.truth.compare_features speed [--rows 50000] [--width 768] [--embeddings 20]
         [--alone N] [--trees cpu|cuda]
     python -m benchmarks.truth.compare_features table [--records FILE]      write results/compare_features.md
 
@@ -121,9 +121,7 @@ def parts_of(records: list[dict]) -> list[str]:
     return [*parts, "## By problem", as_table(["problem", *HEADER], rows)]
 
 
-def speed(
-    n: int, width: int, n_embeddings: int, budget: int | None, n_alone: int, trees: str | None, file: Path
-) -> None:
+def speed(n: int, width: int, n_embeddings: int, n_alone: int, trees: str | None, file: Path) -> None:
     """Time one comparison of many embeddings, beside a learned floor of some of them by itself.
 
     With `trees`, spanning trees alone compare them, on this device.
@@ -137,12 +135,11 @@ def speed(
         seen = np.hstack([base[:, :kept], rng.standard_normal((n, 16 - kept))])
         noise = 0.5 * rng.standard_normal((n, width)).astype(np.float32)
         features[f"embedding {number + 1}"] = (seen @ rng.standard_normal((16, width))).astype(np.float32) + noise
-    how = {"budget": budget} if trees is None else {"learners": None, "device": trees}
+    how = {} if trees is None else {"learners": None, "device": trees}
     wall, cpu, found = timed(lambda: compare_features(features, y, **how))
     alone = [timed(lambda X=X: learned_floor(X, y))[:2] for X in list(features.values())[:n_alone]]
     record = {
         "speed": [n, width, n_embeddings],
-        "budget": budget,
         "trees": trees,
         "machine": this_machine(),
         "wall": round(wall, 1),
@@ -168,8 +165,8 @@ def of_speed(records: list[dict]) -> list[str]:
             alone = f"{wall:.0f} s, CPU {cpu:.0f} s"
         taken = f"{each['wall']:.0f} s, CPU {each['cpu']:.0f} s"
         what = f"{n_embeddings} x {n:,} x {width}" + (f", spanning trees, {each['trees']}" if each.get("trees") else "")
-        rows.append([what, each["budget"] or "–", taken, n_stopped, each["best"], alone, each["machine"]])
-    header = ["embeddings, rows, columns", "budget", "compared in", "stopped early", "best", "one learned floor", "on"]
+        rows.append([what, taken, n_stopped, each["best"], alone, each["machine"]])
+    header = ["embeddings, rows, columns", "compared in", "stopped early", "best", "one learned floor", "on"]
     return ["## Time", as_table(header, rows)] if rows else []
 
 
@@ -198,13 +195,12 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--embeddings", type=int, default=20)
-    parser.add_argument("--budget", type=int)
     parser.add_argument("--alone", type=int, default=1)
     parser.add_argument("--trees", choices=["cpu", "cuda"])
     given = parser.parse_args()
     if given.what == "run":
         run(given.problems, given.sizes, given.seeds, given.processes, given.records)
     elif given.what == "speed":
-        speed(given.rows, given.width, given.embeddings, given.budget, given.alone, given.trees, given.records)
+        speed(given.rows, given.width, given.embeddings, given.alone, given.trees, given.records)
     else:
         write_page_of(read_records(given.records))

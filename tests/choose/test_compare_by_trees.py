@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from bayesfloor import FloorSelector, compare_features
-from bayesfloor.choose.comparing.steps import default_steps, needs_labels
+from bayesfloor.choose.comparing.steps import needs_labels
 from bayesfloor.floor import bayes_error, pairwise_bayes_error
 
 from .samples import shifted_classes
@@ -273,15 +273,6 @@ def test_polars_frames():
     found = compare_features(both, polars.Series(y), X=frame, learners=None, max_rows=60)
     assert found.n_rows == 60
     assert isinstance(found.frame(), polars.DataFrame)
-
-
-def test_default_set():
-    X, y = shifted_classes(0, 60, n_features=12, n_classes=3)
-    found = compare_features("default", y, X=X, learners=None)
-    assert set(found.names) == set(default_steps(60, 12))
-    assert {"as it is", "standardised", "2 principal components", "10 Laplacian eigenmaps"} <= set(found.names)
-    assert "10 principal components" not in default_steps(60, 8)
-    assert all("Laplacian" not in name for name in default_steps(3, 2))
 
 
 def test_what_trees_cannot_tell(sample):

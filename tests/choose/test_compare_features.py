@@ -330,16 +330,6 @@ def test_hopeless_ones_stop_early(monkeypatch):
     assert "at most 5%" in said.sentence
 
 
-def test_a_budget_bounds_who_goes_on(monkeypatch):
-    monkeypatch.setattr(rounds, "FIRST_ROWS", 150)
-    X, y = shifted_classes(0, 400, n_useful=2, n_features=4)
-    parts = {"all": X, "useful": X[:, :2], "again": X[:, [1, 0]]}
-    found = compare_features(parts, y, budget=1, **QUICK)
-    assert [each.n_rows for each in found.features] == [400, 150, 150]
-    assert len(found.differences) == 3
-    assert "no proof" in next(each for each in found.findings if each.code == "BF075").sentence
-
-
 def test_who_is_hopeless():
     def measured(low, high, reached):
         floor = floor_of_curve(0.2, 20, 1.0, None)
@@ -485,11 +475,9 @@ X, Y = shifted_classes(1, 60)
         ({1: X}, {}, TypeError, "Names of features must be text, got 1"),
         ({"a": StandardScaler()}, {}, ValueError, "The features 'a' are made of X. Give X="),
         ({"a": StandardScaler}, {"X": X}, ValueError, "2D array"),
-        ("default", {}, ValueError, "they need X"),
         ({"a": "no.npy"}, {}, FileNotFoundError, "there is no file 'no.npy'"),
         ({"a": X}, {"metric": "r2"}, ValueError, "'metric' parameter must be"),
         ({"a": X}, {"criterion": "worst"}, ValueError, "criterion is for learners=None"),
-        ({"a": X}, {"budget": 0}, ValueError, "budget"),
         ({"a": X}, {"groups": "who"}, ValueError, "groups='who' names a column, and X has none"),
     ],
 )

@@ -109,16 +109,6 @@ def test_names_decide_no_tree(run, tmp_path):
     assert found[0] == found[1]
 
 
-@pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")  # classes far apart
-def test_compare(run, table):
-    outcome = run("compare table.csv --fast --json")
-    assert "bayesfloor: warning: Graph is not fully connected" in outcome.err
-    found = parsed(outcome)["result"]
-    assert "standardised" in [each["name"] for each in found["features"]]
-    assert found["best"] == found["features"][0]["name"]
-    assert "radial kernel" in run("compare table.csv --fast --criterion mean").out
-
-
 def test_datasets(run):
     assert parsed(run("datasets --json"))["result"]["datasets"][2] == {
         "name": "digits",

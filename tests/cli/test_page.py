@@ -42,6 +42,10 @@ def test_examples(run, tmp_path, every_repeat, call, printed):  # the page shows
     numbers.to_csv(tmp_path / "diabetes.csv", index=False)
     numbers[:221].to_csv(tmp_path / "spring.csv", index=False)
     numbers[221:].assign(bmi=numbers["bmi"] + 2).to_csv(tmp_path / "autumn.csv", index=False)
+    iris = load_iris(as_frame=True)
+    iris.data.iloc[:, :2].to_csv(tmp_path / "sepals.csv", index=False)
+    iris.data.iloc[:, 2:].to_csv(tmp_path / "petals.csv", index=False)
+    (tmp_path / "species.csv").write_text("\n".join(["species", *iris.target_names[iris.target]]) + "\n")
     outcome = run(*tokens)
     found = outcome.out if outcome.code == 0 else outcome.err
     if UPDATE:

@@ -9,8 +9,8 @@ from cyclopts.validators import Number
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_readable, open_table
-from bayesfloor.cli.options import RUN_DEFAULTS, Count, Criterion, RunOptions, Seed, TableOptions
+from bayesfloor.cli.input import check_readable
+from bayesfloor.cli.options import RUN_DEFAULTS, Criterion, RunOptions, Seed
 from bayesfloor.cli.output import columns_text, progress_on_stderr, say, show
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from bayesfloor.results import FeatureComparison
 
-#: How the representation of all files side by side is called.
-_TOGETHER = "all together"
-
 
 def compare(
     *files: Annotated[str, Parameter(name="FILE", help="Features: .npy, .npz, Parquet, CSV and so on.")],
@@ -33,11 +30,9 @@ def compare(
     groups: str | None = None,
     time: str | None = None,
     metric: str | None = None,
-    together: bool = False,
     fast: bool = False,
     criterion: Criterion = "whole",
     effort: Literal["fast", "default"] = "default",
-    budget: Count = None,
     max_rows: Annotated[int | None, Parameter(validator=Number(gte=4))] = None,
     seed: Seed = 0,
     options: RunOptions = RUN_DEFAULTS,
@@ -45,15 +40,14 @@ def compare(
     """Compare representations of the same rows: which lets models get furthest.
 
     Each file holds features of the same rows, in the same order, such as two
-    embeddings of the same texts; --labels names a file with their labels. Without
-    --labels, scalers, principal components and other steps of one table are compared.
+    embeddings of the same texts; --labels names a file with their labels.
 
     Parameters
     ----------
     labels
         File of the labels or numbers, a row for each row of the features: CSV, .npy and so on.
     target
-        Column of the labels, where their file has several; without --labels, of the table.
+        Column of the labels, where their file has several.
     task
         Whether the labels are classes or numbers; by their values by default.
     groups
@@ -62,23 +56,19 @@ def compare(
         Column beside the labels that tells when a row was seen.
     metric
         What models are judged by, as for 'floor'; the error or r2 by default.
-    together
-        Also compare all files side by side.
     fast
         A first look by spanning trees alone, without training anything; --criterion says
         which floor. Their bias differs, so train models before one is chosen.
     effort
         How much is trained: fast or default.
-    budget
-        Train at most so many on all rows: those that do best on a part of them.
     max_rows
         Use at most so many rows.
 
     Examples
     --------
     bayesfloor compare tfidf.npy bert.parquet --labels y.csv
-    bayesfloor compare a.npy b.npy --labels rows.csv --target topic --groups author --together
-    bayesfloor compare wine --fast
+    bayesfloor compare a.npy b.npy --labels rows.csv --target topic --groups author
+    bayesfloor compare a.npy b.npy --labels y.csv --fast
     """
     asked: dict[str, Any] = {
         "task": task,
@@ -86,7 +76,6 @@ def compare(
         "metric": metric,
         "learners": None if fast else "default",
         "effort": effort,
-        "budget": budget,
         "max_rows": max_rows,
         "n_jobs": options.threads,
         "random_state": seed,
@@ -96,9 +85,8 @@ def compare(
     if criterion != "whole" and not fast:
         raise UsageError("--criterion is about spanning trees: give --fast")
     if labels is None:
-        asked |= _steps(files, target, task, groups, time, seed, options)
-    else:
-        asked |= _features(files, labels, target, groups, time, together=together)
+        raise UsageError("--labels is missing: the file of the labels of the rows")
+    asked |= _features(files, labels, target, groups, time)
     with (
         progress_on_stderr(options.quiet) as progress,
         without_messages_of_libraries(),
@@ -111,24 +99,8 @@ def compare(
     show("compare", found.to_dict(), _text(found), options, findings=found.findings)
 
 
-def _steps(
-    files: tuple[str, ...],
-    target: str | None,
-    task: Literal["auto", "classification", "regression"],
-    groups: str | None,
-    time: str | None,
-    seed: int,
-    options: RunOptions,
-) -> dict[str, Any]:
-    """Read one table, of which steps of preprocessing are compared."""
-    if len(files) > 1:
-        raise UsageError("--labels is missing: the file of the labels of the rows")
-    how = TableOptions(target=target, task=task, groups=groups, time=time, seed=seed, quiet=options.quiet)
-    return {"features": "default", "X": open_table(files, how, task=task, scale="none")}
-
-
 def _features(
-    files: tuple[str, ...], labels: str, target: str | None, groups: str | None, time: str | None, *, together: bool
+    files: tuple[str, ...], labels: str, target: str | None, groups: str | None, time: str | None
 ) -> dict[str, Any]:
     """Name the files of features, and read that of the labels."""
     if not files:
@@ -139,11 +111,8 @@ def _features(
     names = stems if len(set(stems)) == len(stems) else list(files)
     if len(set(names)) < len(names):
         raise UsageError("a file is named twice")
-    features: dict[str, Any] = dict(zip(names, files, strict=True))
-    if together and len(files) > 1:
-        features[_TOGETHER] = names
     known = {name: column for name, column in (("groups", groups), ("time", time)) if column is not None}
-    return {"features": features, **_labels(labels, target, known)}
+    return {"features": dict(zip(names, files, strict=True)), **_labels(labels, target, known)}
 
 
 def _labels(file: str, target: str | None, known: dict[str, str]) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.runtime.checks import (
     check_confidence,
-    check_int,
     check_max_rows,
     check_option,
     check_random_state_seed,
@@ -53,7 +52,6 @@ def compare_features(
     time: Any = None,
     sample_weight: Any = None,
     criterion: str = "whole",
-    budget: int | None = None,
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -75,7 +73,7 @@ def compare_features(
 
     Parameters
     ----------
-    features : mapping of str to features, or "default"
+    features : mapping of str to features
         What to compare, by name. Each value is
 
         - an array, sparse matrix, tensor or data frame with a row for each label, or the path of such a file: ``.npy``
@@ -84,8 +82,6 @@ def compare_features(
         - a transformer or a Pipeline of them, which is fitted to X anew in each training set;
         - "passthrough", for X as it is;
         - a list of other names, of columns of X, of arrays and of transformers: side by side.
-
-        "default" is a set of scalers, principal components, Laplacian eigenmaps and a radial kernel of X.
     y : array-like of shape (n_samples,), or str, default=None
         The labels or numbers, or the name of their column in X; left out where X is a Table.
     X : data frame, array-like, sequence of texts, Table, str or path-like, default=None
@@ -103,9 +99,6 @@ def compare_features(
     criterion : {"whole", "mean", "worst"}, default="whole"
         With ``learners=None``: rank by the floor of the whole problem, the mean over all pairs of classes, or that of
         the worst pair.
-    budget : int or None, default=None
-        How many representations are trained on all rows, at the most. Those that reach the best values on a part of the
-        rows go on.
     confidence : float, default=0.95
         Level of the intervals. A difference is sure where its p-value, allowing for all pairs, is below 1 less this.
     cv : int, splitter or iterable, default=5
@@ -170,8 +163,6 @@ def compare_features(
     """
     confidence, seed = check_confidence(confidence), check_random_state_seed(random_state)
     check_option("criterion", criterion, CRITERIA)
-    if budget is not None:
-        budget = check_int("budget", budget, 1)
     asked = check_rows(X, y, task, groups=groups, time=time, sample_weight=sample_weight)
     target, n = asked.problem, len(asked.y)
     named = features.items() if isinstance(features, Mapping) else ()
@@ -219,7 +210,7 @@ def compare_features(
         rows = np.sort(choose_rows(shared, most, seed))  # what is fitted to rows is fitted to these alone
         shared, y_given = shared.take(rows), y_given[rows]
         used = [each.on(rows) for each in representations]
-    race = RacedRows(shared, y_given, judged_by, how, most).race(used, budget, progress)
+    race = RacedRows(shared, y_given, judged_by, how, most).race(used, progress)
     return _trusted(_learned(representations, race, target, confidence, is_sample=most < n), looked)
 
 
@@ -385,25 +376,17 @@ def _find(found: FeatureComparison, representations: list[Representation], *, is
 
 def _find_stopped(found: FeatureComparison, race: Race) -> Iterator[Finding]:
     """Say who was stopped early, and how sure that is."""
-    for why, said, hint in (
-        (
-            "hopeless",
-            "More rows would not bring them to what another one reaches already. The chance that one of them would be "
-            f"the best is at most {exact_percent(1.0 - found.confidence)}, as long as doubling the rows gains no more "
-            "than the last doubling did.",
+    if race.stopped:
+        rows = sorted({race.measured[name].n_rows for name in race.stopped})
+        used = listed([counted(n) for n in rows])
+        yield Finding(
+            "BF075",
+            f"Stopped after {used} rows: {listed(list(map(quoted, race.stopped)), 8)}. More rows would not bring them "
+            "to what another one reaches already. The chance that one of them would be the best is at most "
+            f"{exact_percent(1.0 - found.confidence)}, as long as doubling the rows gains no more than the last "
+            "doubling did.",
             "Their figures are those of fewer rows, with wider ranges. Compare two of them alone to use all rows.",
-        ),
-        (
-            "budget",
-            "They reached less than others on the same rows, which is no proof that they would with more.",
-            "Raise budget to see them on all rows.",
-        ),
-    ):
-        names = [name for name, reason in race.stopped.items() if reason == why]
-        if names:
-            rows = sorted({race.measured[name].n_rows for name in names})
-            used = listed([counted(n) for n in rows])
-            yield Finding("BF075", f"Stopped after {used} rows: {listed(list(map(quoted, names)), 8)}. {said}", hint)
+        )
 
 
 def _find_ahead(found: FeatureComparison) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from bayesfloor.choose.comparing.steps import default_steps, fitted_rows, is_step, needs_labels, takes_new_rows
+from bayesfloor.choose.comparing.steps import fitted_rows, is_step, needs_labels, takes_new_rows
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, TabularView
 from bayesfloor.data.problem import Problem
@@ -297,7 +297,7 @@ def check_features(
 
     Parameters
     ----------
-    features : mapping of str to features, or "default"
+    features : mapping of str to features
         As for `compare_features`.
     X : object or None
         The rows that steps and names of columns are about.
@@ -319,12 +319,8 @@ def check_features(
     ValueError
         For other numbers of rows, empty values, and names that are not there.
     """
-    if isinstance(features, str) and features == "default":
-        if X is None:
-            raise ValueError("features='default' compares steps of preprocessing, and they need X.")
-        features = default_steps(*check_points(X).shape)
     if not isinstance(features, Mapping) or not features:
-        raise ParameterError("features", "a dict of features by name, or 'default' with X", features)
+        raise ParameterError("features", "a dict of features by name", features)
     for name in features:
         if not isinstance(name, str):
             raise TypeError(f"Names of features must be text, got {name!r}.")

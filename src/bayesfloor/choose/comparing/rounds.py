@@ -10,8 +10,6 @@ reaches with these rows already, by one of two bounds:
 Both are so wide that the chance to stop the one that would be the best is at most 1 less the confidence, over all
 representations and rounds together, as far as curves do flatten and ranges of floors hold. A pattern that shows only
 from some number of rows on is what this misses.
-
-With a budget, no more than so many go on to all rows: those that reach the best values. That is a choice, and no proof.
 """
 
 from dataclasses import dataclass
@@ -49,8 +47,8 @@ class Race:
     ----------
     measured : dict of str to Measured
         Of each, in the last round that it took part in.
-    stopped : dict of str to str
-        Why some did not go on to all rows: "hopeless" or "budget".
+    stopped : list of str
+        Those that did not go on to all rows.
     differences : list of FeatureDifference
         Every two, on the rows of the last round that both took part in.
     findings : tuple of Finding
@@ -60,7 +58,7 @@ class Race:
     """
 
     measured: dict[str, Measured]
-    stopped: dict[str, str]
+    stopped: list[str]
     differences: list[FeatureDifference]
     findings: tuple[Finding, ...]
     n_rows: int
@@ -90,14 +88,14 @@ class RacedRows:
     how: dict[str, Any]
     max_rows: int
 
-    def race(self, representations: list[Representation], budget: int | None, progress: Any) -> Race:
+    def race(self, representations: list[Representation], progress: Any) -> Race:
         """Measure all representations, fewer of them with each round."""
         alive = list(representations)
-        sizes = self._sizes(len(alive), budget)
+        sizes = self._sizes(len(alive))
         n_tests = max(len(alive) * (len(sizes) - 1), 1)
         counter = _Progress(progress, len(alive) * len(sizes))
         measured: dict[str, Measured] = {}
-        stopped: dict[str, str] = {}
+        stopped: list[str] = []
         differences: list[FeatureDifference] = []
         findings: tuple[Finding, ...] = ()
         for number, size in enumerate(sizes):
@@ -106,29 +104,22 @@ class RacedRows:
             level = confidence if is_last else 1.0 - (1.0 - confidence) / n_tests
             found, findings = self._measure(alive, size, level, is_last=is_last, counter=counter)
             measured |= found
-            if is_last:
-                out: dict[str, str] = {}
-            else:
-                n_doublings = float(np.log2(min(len(self.y), self.max_rows) / size)) if size else 0.0
-                out = dict.fromkeys(hopeless(found, n_doublings, level), "hopeless")
-                if budget is not None and number == len(sizes) - 2:
-                    left = [name for name in found if name not in out]
-                    left.sort(key=lambda name: found[name].floor.value(found[name].floor.reached))
-                    out |= dict.fromkeys(left[budget:], "budget")
+            n_doublings = float(np.log2(min(len(self.y), self.max_rows) / size)) if size else 0.0
+            out = [] if is_last else hopeless(found, n_doublings, level)
             for first, second in combinations(found, 2):
                 if is_last or first in out or second in out:
                     differences.append(compare_measured((first, second), found[first], found[second]))
-            stopped |= out
+            stopped += out
             counter.skip(len(out) * (len(sizes) - 1 - number))
             alive = [each for each in alive if each.name not in out]
         counter.finish()
         return Race(measured, stopped, differences, findings, measured[alive[0].name].n_rows)
 
-    def _sizes(self, n_representations: int, budget: int | None) -> list[int | None]:
+    def _sizes(self, n_representations: int) -> list[int | None]:
         """Return the rows of each round; None for all in the last one."""
         n_rows = min(len(self.y), self.max_rows)
-        is_small = n_representations < _FEWEST and (budget is None or budget >= n_representations)
-        if is_small or self.shared.time is not None:  # in time, smaller training sets are more recent ones
+        # in time, smaller training sets are more recent ones
+        if n_representations < _FEWEST or self.shared.time is not None:
             return [None]
         sizes: list[int | None] = []
         size = FIRST_ROWS

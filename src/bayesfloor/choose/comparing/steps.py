@@ -4,54 +4,10 @@ import inspect
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.decomposition import PCA
-from sklearn.kernel_approximation import Nystroem
-from sklearn.manifold import SpectralEmbedding
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import QuantileTransformer, RobustScaler, StandardScaler
 from sklearn.utils import get_tags
 
 from bayesfloor.data.supervised_features import matrix_of
 from bayesfloor.runtime.arrays import Floats
-
-#: Coordinates of the larger principal-component and eigenmap steps; the smaller ones have 2.
-_N_COMPONENTS = 10
-#: Landmarks of the Nystroem approximation of the radial kernel, which are its features.
-_N_LANDMARKS = 100
-
-
-def default_steps(n_rows: int, n_features: int) -> dict[str, Any]:
-    """Return steps by name.
-
-    Scalers change which features distances see; principal components and Laplacian eigenmaps reduce the
-    dimension; the radial kernel's map leaves the order of distances as it is, up to its approximation. It is there to
-    show that a kernel adds no information, whatever it does for linear classifiers.
-
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Shape of the data. Maps to more dimensions than that are left out.
-
-    Returns
-    -------
-    dict
-    """
-    steps: dict[str, Any] = {
-        "as it is": "passthrough",
-        "standardised": StandardScaler(),
-        "median and quartiles": RobustScaler(),
-        "normal scores": QuantileTransformer(n_quantiles=min(1000, n_rows), output_distribution="normal"),
-    }
-    for n_components in (2, _N_COMPONENTS):
-        if n_components < min(n_rows, n_features):
-            name = f"{n_components} principal components"
-            steps[name] = make_pipeline(StandardScaler(), PCA(n_components, random_state=0))
-        if n_components + 1 < n_rows:
-            name = f"{n_components} Laplacian eigenmaps"
-            steps[name] = make_pipeline(StandardScaler(), SpectralEmbedding(n_components, random_state=0))
-    landmarks = min(_N_LANDMARKS, n_rows)
-    steps["radial kernel"] = make_pipeline(StandardScaler(), Nystroem(n_components=landmarks, random_state=0))
-    return steps
 
 
 def is_step(value: Any) -> bool:
