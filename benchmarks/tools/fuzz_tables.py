@@ -9,13 +9,11 @@ as what they are. Any seed can be run again by itself::
 """
 
 import argparse
-import contextlib
 import gzip
 import io
 import json
 import resource
 import select
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -133,17 +131,6 @@ def as_records(table):
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
-def as_sqlite(table):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "t.sqlite")
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute(f"CREATE TABLE t ({', '.join(map(repr, table))})")
-            rows = list(zip(*table.values(), strict=True))
-            connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(table))})", rows)
-            connection.commit()
-        return path.read_bytes()
-
-
 def as_zip(table):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -167,7 +154,6 @@ FORMATS = {
     ".arff": as_arff,
     ".libsvm": as_libsvm,
     ".npz": as_npz,
-    ".sqlite": as_sqlite,
 }
 
 

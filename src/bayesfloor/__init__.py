@@ -28,7 +28,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `compare_features`          columns, embeddings and steps side by side: which lets models get furthest?
 `drift`                     do two tables come from one distribution, and what moved?
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
-`read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
+`read_table`                X and y from a file: CSV, Excel, JSON, Parquet, …
 `TablePreparer`             numbers from the columns of any data frame, in a Pipeline
 `load_dataset`              data sets by name; `list_datasets` for which
 ==========================  ===========================================================

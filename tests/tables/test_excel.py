@@ -48,7 +48,7 @@ def test_sheets_are_named(write, tmp_path):
     with pytest.raises(ValueError, match=r"book\.xlsx::empty holds no rows of two or more cells"):
         read_raw(f"{path}::empty")
     (tmp_path / "a.csv").write_text("a,y\n1,2\n")
-    with pytest.raises(ValueError, match=r"a\.csv::x: only Excel workbooks and SQLite files have parts"):
+    with pytest.raises(ValueError, match=r"a\.csv::x: only Excel workbooks have parts"):
         read_raw(f"{tmp_path / 'a.csv'}::x")
 
 

@@ -1,10 +1,11 @@
-"""JSON and SQLite: values whose types are told one by one."""
+"""JSON: values whose types are told one by one."""
 
 import gzip
 import json
 import sqlite3
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,114 +148,16 @@ def test_any_values_come_back(tmp_path_factory, records):
                     assert (code < 0) == (value is None)
 
 
-@pytest.fixture
-def database(tmp_path):
-    """Make a database by SQL."""
-
-    def database(*statements, name="t.sqlite"):
-        with sqlite3.connect(tmp_path / name) as connection:
-            for statement in statements:
-                connection.execute(statement)
-        connection.close()
-        return tmp_path / name
-
-    return database
+def test_a_database_says_what_reads_it(tmp_path):
+    (tmp_path / "t.db").write_bytes(b"SQLite format 3\0" + bytes(200))
+    with pytest.raises(ValueError, match=r"t\.db is a SQLite database; .* with polars\.read_database"):
+        read_raw(tmp_path / "t.db")
 
 
-PETS = (
-    'CREATE TABLE "my ""pets""" (weight REAL, kind TEXT, code TEXT, raw BLOB, n INTEGER, y)',
-    """INSERT INTO [my "pets"] VALUES (4.5, 'cat', '007', x'00', 1, 'u'),
-    (NULL, 'dog', '1', NULL, 9007199254740993, 'v'), (1e999, '', '3', NULL, 3, 5)""",
-)
-
-
-def test_a_database_of_one_table(database):
-    table = read_raw(database(*PETS))
-    columns = {column.name: column for column in table.columns}
-    np.testing.assert_array_equal(columns["weight"].values, [4.5, np.nan, np.inf])
-    assert (columns["kind"].categories, columns["kind"].codes.tolist()) == (("cat", "dog"), [0, 1, -1])
-    assert isinstance(columns["code"], TextColumn)
-    assert columns["raw"] == OtherColumn("raw", "bytes")
-    assert columns["n"].rounded == 1
-    assert columns["y"].categories == ("5", "u", "v")
-    assert table.lines.tolist() == [1, 2, 3]
-    assert table.notes == ["SQLite file, table 'my \"pets\"'."]
-
-
-def test_tables_are_named(database, tmp_path):
-    insert = "INSERT INTO b VALUES ('1', 'u'), ('2.5', 'v')"
-    path = database(*PETS, "CREATE TABLE b (x, y)", insert, "CREATE VIEW w AS SELECT * FROM b")
-    table = read_raw(f"{path}::b")
-    assert table.columns[0].values.tolist() == [1, 2.5]
-    assert table.source == "t.sqlite::b"
-    assert read_raw(f'{path}::my "pets"').n_rows == 3
-    for part, words in (
-        ("", r"t\.sqlite has the tables 'my \"pets\"', 'b'; name one: t\.sqlite::my \"pets\""),
-        ("::c", r"t\.sqlite has no table 'c'; it has the tables 'my \"pets\"', 'b'"),
-        ("::b; DROP TABLE b", r"t\.sqlite has no table 'b; DROP TABLE b'"),
-        ("::w", r"t\.sqlite::w is a view, which would be computed; save it as a table"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            read_raw(f"{path}{part}")
-    packed = tmp_path / "t.db.gz"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert read_raw(f"{packed}::b").n_rows == 2
-
-
-def test_hostile_databases(database, tmp_path, monkeypatch):
-    path = database("CREATE VIRTUAL TABLE v USING fts5(a, b)", name="v.db")
-    with pytest.raises(ValueError, match=r"v\.db::v is a virtual table, which would be computed"):
-        read_raw(f"{path}::v")
-    endless = "CREATE VIEW e AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"
-    with pytest.raises(ValueError, match=r"e\.db has no tables; name one"):
-        read_raw(database(endless, name="e.db"))
-    large = database("CREATE TABLE g (a, b AS (zeroblob(100000000)))", "INSERT INTO g VALUES (1)", name="g.db")
-    with pytest.raises(ValueError, match=r"g\.db cannot be read as SQLite: string or blob too big"):
-        read_raw(large)
-    with pytest.raises(ValueError, match=r"n\.db holds no rows"):
-        read_raw(database("CREATE TABLE n (a, b)", name="n.db"))
-    (tmp_path / "bad.db").write_bytes(b"SQLite format 3\0" + bytes(200))
-    with pytest.raises(ValueError, match=r"bad\.db cannot be read as SQLite: file is not a database"):
-        read_raw(tmp_path / "bad.db")
-    (tmp_path / "text.db").write_text("a,y\n1,2\n")
-    with pytest.raises(ValueError, match=r"text\.db is named like a Db file, but it is not one, or it is damaged"):
-        read_raw(tmp_path / "text.db")
-    path = database("CREATE TABLE u (a, y)", "INSERT INTO u VALUES (CAST(x'ff' AS TEXT), 1)", name="u.db")
-    with pytest.raises(ValueError, match=r"u\.db cannot be read as SQLite: Could not decode to UTF-8"):
-        read_raw(path)
-    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 10)
-    with pytest.raises(ValueError, match=r"t\.sqlite unpacks to 3 rows of 6 columns"):
-        read_raw(database(*PETS))
-
-
-def test_any_damage_is_refused_or_read(database, tmp_path):
-    rows = ", ".join(f"({i}, 'text {i}', {i % 2})" for i in range(300))
-    good = database("CREATE TABLE t (a, b, y)", f"INSERT INTO t VALUES {rows}").read_bytes()
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        bad = bytearray(good)
-        for place in rng.integers(16, len(good), 10):
-            bad[place] = rng.integers(256)
-        (tmp_path / "bad.db").write_bytes(bad)
-        try:
-            table = read_raw(tmp_path / "bad.db")
-        except ValueError as error:
-            assert "bad.db" in str(error)  # noqa: PT017
-        else:
-            assert table.n_rows <= len(good)
-
-
-def test_nothing_is_written_and_changes_elsewhere_are_not_missed(tmp_path):
-    path = tmp_path / "t.sqlite"
-    with sqlite3.connect(path) as writer:
-        writer.execute("PRAGMA journal_mode=WAL")
-        writer.execute("CREATE TABLE t (a, y)")
-        writer.execute("INSERT INTO t VALUES (1, 2)")
-        writer.commit()
-        with pytest.raises(ValueError, match=r"t\.sqlite: changes that are not in the file yet lie in t\.sqlite-wal"):
-            read_raw(path)
-    writer.close()
-    before = path.read_bytes()
-    assert read_raw(path).n_rows == 1
-    assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["t.sqlite"]
+def test_a_table_of_a_database_as_a_frame():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE pets (weight REAL, kind TEXT)")
+    connection.executemany("INSERT INTO pets VALUES (?, ?)", [(4.5, "cat"), (None, "dog"), (7, "dog")])
+    table = read_table(polars.read_database("SELECT * FROM pets", connection))
+    connection.close()
+    assert table.y.tolist() == ["cat", "dog", "dog"]

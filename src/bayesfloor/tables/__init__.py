@@ -9,7 +9,7 @@
       │                        `text_rows` splits lines into rows
       │         binary_tables  Parquet and Arrow by polars, after a look at the sizes of their pages; NPZ
       │         excel          sheets by fastexcel, after a look at their size
-      │         value_tables   JSON and SQLite: values of any type
+      │         value_tables   JSON: values of any type
       │         arff, libsvm   the other text formats
       │         joining        several tables -> one, those of a folder of Parquet files among them
       │

@@ -1,6 +1,6 @@
 """Columns that grow block by block, while a file is read.
 
-`NumberBuilder` and `TextBuilder` take texts. `ValueBuilder` takes values of any type, as in JSON and SQLite.
+`NumberBuilder` and `TextBuilder` take texts. `ValueBuilder` takes values of any type, as in JSON.
 """
 
 import math

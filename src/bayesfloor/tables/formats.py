@@ -21,12 +21,12 @@ from bayesfloor.tables.joining import (
 from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
 from bayesfloor.tables.text_tables import read_text_table
 from bayesfloor.tables.unpacking import STDIN, UNPACKED_LIMIT, Contents, read_contents
-from bayesfloor.tables.value_tables import looks_like_json, read_json, read_sqlite
+from bayesfloor.tables.value_tables import looks_like_json, read_json
 
 Source = str | os.PathLike[str]
 
 #: First bytes of formats that nothing else begins with.
-_SIGNATURES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"SQLite format 3\0": "sqlite"}
+_SIGNATURES = {b"PAR1": "parquet", b"ARROW1": "arrow"}
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _READERS: dict[str, Callable[[Contents], RawTable]] = {
@@ -35,14 +35,12 @@ _READERS: dict[str, Callable[[Contents], RawTable]] = {
     "libsvm": read_libsvm,
     "npz": read_npz,
 }
-#: Formats whose files can hold several tables.
-_READERS_OF_PARTS: dict[str, Callable[[Contents, str | None], RawTable]] = {"excel": read_excel, "sqlite": read_sqlite}
 #: File name extensions of formats that have a signature of their own.
-_PROMISES = [".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db"]
+_PROMISES = [".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm"]
 
 
 def detect_format(contents: Contents) -> str:
-    """Return "parquet", "arrow", "stream", "npz", "excel", "sqlite", "json", "arff", "libsvm" or "text".
+    """Return "parquet", "arrow", "stream", "npz", "excel", "json", "arff", "libsvm" or "text".
 
     Parameters
     ----------
@@ -62,6 +60,8 @@ def detect_format(contents: Contents) -> str:
     for signature, kind in _SIGNATURES.items():
         if data.startswith(signature):
             return kind
+    if data.startswith(b"SQLite format 3\0"):
+        raise ValueError(f"{name} is a SQLite database; read a table of it as a data frame, with polars.read_database")
     if data.startswith(b"FEA1"):
         raise ValueError(f"{name} is a Feather file of version 1; write it again as version 2")
     if suffix == ".orc" or (data.startswith(b"ORC") and b"\0" in data):
@@ -95,8 +95,8 @@ def read_raw(source: Source | Sequence[Source], limit: int = UNPACKED_LIMIT, **t
     Parameters
     ----------
     source : str, path-like or sequence of these
-        The file; "-" for stdin, ``book.xlsx::sheet`` and ``data.sqlite::table`` for a part of one. Several files need
-        the same columns, in any order.
+        The file; "-" for stdin, ``book.xlsx::sheet`` for a part of one. Several files need the same columns, in any
+        order.
     limit : int
         The largest number of unpacked bytes, of all files together.
     **text_options
@@ -121,15 +121,15 @@ def split_source(source: Source) -> tuple[Path, str | None]:
     Parameters
     ----------
     source : str or path-like
-        A path; behind ``::`` may follow the name of a sheet or of a table. A file whose own name has ``::`` in it is
-        found by that name.
+        A path; behind ``::`` may follow the name of a sheet. A file whose own name has ``::`` in it is found by that
+        name.
 
     Returns
     -------
     path : Path
         The file or folder, whether it exists or not.
     part : str or None
-        The sheet or table.
+        The sheet.
     """
     text = os.fspath(source)
     if "::" not in text or os.path.lexists(text):
@@ -141,10 +141,10 @@ def split_source(source: Source) -> tuple[Path, str | None]:
 
 def _read_contents(contents: Contents, part: str | None, text_options: dict[str, Any]) -> RawTable:
     kind = detect_format(contents)
-    if kind in _READERS_OF_PARTS:
-        table = _READERS_OF_PARTS[kind](contents, part)
+    if kind == "excel":
+        table = read_excel(contents, part)
     elif part is not None:
-        raise ValueError(f"{contents.name}::{part}: only Excel workbooks and SQLite files have parts to be named")
+        raise ValueError(f"{contents.name}::{part}: only Excel workbooks have parts to be named")
     elif kind == "text":
         table = read_text_table(contents, **text_options)
     elif kind in _READERS:

@@ -50,18 +50,17 @@ def read_table(
 ) -> Table:
     r"""Read a file of samples, or a data frame, and make it ready: labels apart, every column as numbers.
 
-    CSV and its relatives, Excel workbooks, JSON, SQLite, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm
-    files are read, plain or packed by gzip, bzip2, xz or zip.
+    CSV and its relatives, Excel workbooks, JSON, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm files are
+    read, plain or packed by gzip, bzip2, xz or zip.
     Each column is treated by what it holds: numbers, categories, dates, text, ids. Whatever is detected, assumed or
     done is stated in `Table.notes` and `Table.columns`. Nothing in a file is ever run.
 
     Parameters
     ----------
     source : str, path-like, sequence of these, or data frame
-        The file; ``"-"`` for stdin, ``"book.xlsx::sheet"`` for one sheet of a workbook, ``"data.sqlite::table"`` for
-        one table of a database, or a folder of Parquet files. Several files need the same columns, in any order; their
-        rows follow each other. Or a pandas, polars or other data frame, a lazy frame of polars, or a Dask data frame or
-        array.
+        The file; ``"-"`` for stdin, ``"book.xlsx::sheet"`` for one sheet of a workbook, or a folder of Parquet files.
+        Several files need the same columns, in any order; their rows follow each other. Or a pandas, polars or other
+        data frame, a lazy frame of polars, or a Dask data frame or array.
     target : str, int or None, default=None
         The column of labels, by name or position. A number that a data frame has as the name of a column is a name.
         None takes the one that the file names (KEEL, NPZ, libsvm), or one that is called "target", "class" or the like,
