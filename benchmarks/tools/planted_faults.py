@@ -66,8 +66,6 @@ FAULTS = [
     Fault("data/sampling.py", "np.asarray(mix64(keys ^ mix64(np.array([seed], np.uint64))))", "np.asarray(mix64(keys))",
           "data/test_row_keys.py"),
     # --- tables: files and frames
-    Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
-    Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),
     Fault("tables/treatments.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
     Fault("tables/treatments.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
     Fault("tables/joining.py", "found >= {TextColumn, NumberColumn}", "found > {TextColumn, NumberColumn}", "tables"),

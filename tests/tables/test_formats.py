@@ -313,19 +313,21 @@ def test_libsvm(tmp_path):
 
 
 BROKEN_LIBSVM = {
-    "no pair": ("1 1:2\n1 1:2 x\n", "line 2: 'x' is no index:value"),
-    "no number": ("1 1:2\n1 1:a\n", "line 2: '1:a' is no index:value"),
-    "not rising": ("1 1:2\n1 2:2 2:3\n", "line 2: indices must rise"),
-    "several labels": ("1,2 1:2\n", "line 1: '1,2' is not one label"),
-    "infinite": ("1 1:2\n2 1:inf\n", "line 2: '1:inf' is not finite"),
-    "too wide": ("1 1:2\n2 900000000000:1\n", "take 13411.0 GiB as a dense table; the limit is 2.0 GiB"),
+    "no pair": ("1 1:2\n1 1:2 x\n", "cannot be read as libsvm"),
+    "no number": ("1 1:2\n1 1:a\n", "cannot be read as libsvm"),
+    "not rising": ("1 1:2\n1 2:2 2:3\n", "should be sorted and unique"),
+    "several labels": ("1,2 1:2\n", "cannot be read as libsvm"),
+    "no number as label": ("u 1:2\nv 1:3\n", "cannot be read as libsvm"),
+    "infinite": ("1 1:2\n2 1:inf\n", "values that are not finite"),
+    "too wide": ("1 1:2\n2 1000000000:1\n", "take 14.9 GiB as a dense table; the limit is 2.0 GiB"),
+    "too wide for an index": ("1 1:2\n2 90000000000000000000:1\n", "cannot be read as libsvm"),
     "no rows": ("# nothing\n", "holds no rows"),
     "no values": ("1\n2\n", "has labels and no values"),
 }
 
 
 @pytest.mark.parametrize(("content", "words"), BROKEN_LIBSVM.values(), ids=BROKEN_LIBSVM.keys())
-def test_broken_libsvm_is_refused_with_its_line(refused, content, words):
+def test_broken_libsvm_is_refused(refused, content, words):
     refused(content, "data.svm", words)
 
 

@@ -1,18 +1,14 @@
 """libsvm's sparse text: a label, then ``index:value`` for what is not zero."""
 
-import math
+import io
 import re
-from itertools import pairwise
 
 import numpy as np
 
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.runtime.limits import check_memory, in_gib
-from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.column_builders import TextBuilder
+from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable
-from bayesfloor.tables.sniffing import detect_encoding, open_text
-from bayesfloor.tables.spellings import to_number
 from bayesfloor.tables.unpacking import Contents, check_n_columns, check_n_rows
 
 _LINE = re.compile(rb"[^\s:]+(\s+(qid:\d+|\d+:[^\s:]+))+\s*(#.*)?")
@@ -37,67 +33,40 @@ def read_libsvm(contents: Contents) -> RawTable:
     Returns
     -------
     RawTable
-        Columns x1, x2 and so on, by their index, and the labels as "label".
+        Columns x1, x2 and so on, by their index, and the labels, numbers, as "label".
 
     Raises
     ------
     ValueError
-        Naming the line: what is no pair, indices that do not rise, several labels on a row; and a table that would be
-        larger than `SPARSE_LIMIT` as a dense one.
+        In scikit-learn's words where it cannot read the file; and for a table that would be larger than `SPARSE_LIMIT`
+        as a dense one.
     """
-    name = contents.name
-    encoding, _ = detect_encoding(contents.data, name)
-    labels: list[str] = []
-    starts: list[int] = []
-    lengths: list[int] = []
-    indices: list[int] = []
-    values: list[float] = []
-    for number, line in enumerate(open_text(contents.data, encoding), start=1):
-        parts = line.split("#", 1)[0].split()
-        if not parts:
-            continue
-        where = f"{name}, line {number}"
-        if ":" in parts[0] or "," in parts[0]:
-            raise ValueError(f"{where}: {quoted(parts[0])} is not one label")
-        pairs = [_read_pair(part, where) for part in parts[1:] if not part.startswith("qid:")]
-        if any(first >= second for (first, _), (second, _) in pairwise(pairs)):
-            raise ValueError(f"{where}: indices must rise from left to right")
-        labels.append(parts[0])
-        check_n_rows(len(labels), name)
-        starts.append(number)
-        lengths.append(len(pairs))
-        indices += [index for index, _ in pairs]
-        values += [value for _, value in pairs]
-    if not labels:
-        raise ValueError(f"{name} holds no rows")
-    if not indices:
-        raise ValueError(f"{name} has labels and no values")
+    from sklearn.datasets import load_svmlight_file
 
-    first = 0 if min(indices) == 0 else 1
-    n_rows, n_columns = len(labels), max(indices) + 1 - first
+    name = contents.name
+    try:
+        X, y = load_svmlight_file(io.BytesIO(contents.data), zero_based=True)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{name} cannot be read as libsvm: {error}") from error
+    if not len(y):
+        raise ValueError(f"{name} holds no rows")
+    if not X.nnz:
+        raise ValueError(f"{name} has labels and no values")
+    if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
+        raise ValueError(f"{name} has labels or values that are not finite")
+    first = 0 if X.indices.min() == 0 else 1
+    X = X[:, first:]
+    n_rows, n_columns = X.shape
     n_bytes = 8 * n_rows * n_columns
     if n_bytes > SPARSE_LIMIT:
         raise ValueError(
             f"{name}: {counted(n_rows)} rows of {counted(n_columns)} columns take {in_gib(n_bytes)} as a dense table; "
             f"the limit is {in_gib(SPARSE_LIMIT)}"
         )
+    check_n_rows(n_rows, name)
     check_n_columns(n_columns, name)
     check_memory(n_bytes, name)
-    X = np.zeros((n_columns, n_rows))
-    X[np.array(indices) - first, np.repeat(np.arange(n_rows), lengths)] = values
-    columns: list[Column] = [NumberColumn(f"x{j + first}", X[j]) for j in range(n_columns)]
-    builder = TextBuilder("label", missing=())
-    builder.add(labels)
-    columns.append(builder.column())
+    columns: list[Column] = [NumberColumn(f"x{j + first}", values) for j, values in enumerate(X.T.toarray(order="C"))]
+    columns.append(NumberColumn("label", y))
     note = f"libsvm file, indices from {first}; what is not given is 0."
-    return RawTable(name, columns, n_rows, np.array(starts, dtype=np.int64), "label", [note])
-
-
-def _read_pair(part: str, where: str) -> tuple[int, float]:
-    index, colon, text = part.partition(":")
-    value = to_number(text)
-    if not colon or not index.isdecimal() or value is None:
-        raise ValueError(f"{where}: {quoted(part)} is no index:value")
-    if not math.isfinite(value):
-        raise ValueError(f"{where}: {quoted(part)} is not finite")
-    return int(index), value
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "label", [note], row_word="row")
