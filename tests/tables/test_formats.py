@@ -231,17 +231,6 @@ def test_arff_keeps_the_declared_order(write):
     assert table.classes.tolist() == [1, 2]
 
 
-def test_sparse_arff(write):
-    text = (
-        "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute s {u,v}\n@attribute y {p,q}\n@data\n"
-        "{0 5, 2 v}\n{}\n{1 -1.5 , 3 q}\n{3 'q'}\n"
-    )
-    table = raw(write(text, "sparse.arff"), encode="onehot")
-    assert table.X.tolist() == [[5, 0, 1], [0, 0, 0], [0, -1.5, 0], [0, 0, 0]]
-    assert table.y.tolist() == ["p", "p", "q", "q"]
-    assert "sparse" in table.notes[0]
-
-
 KEEL = """@relation texture
 @attribute A1 real [0.0, 1.0]
 @attribute Kind{M, F}
@@ -283,12 +272,10 @@ BROKEN_ARFF = {
     "no type": ("@relation r\n@attribute a\n@data\n", "line 2: '@attribute a' is no attribute with a name and a type"),
     "same name": ("@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n", "have the same name, 'a'"),
     "open list": ("@relation r\n@attribute a {x,y\n@data\n", "line 2: the values of attribute 'a' are not closed"),
-    "sparse twice": (
-        "@relation r\n@attribute a real\n@attribute b real\n@data\n{0 1, 0 2}\n",
-        "line 5: '0 2' is no new",
+    "sparse row": (
+        "@relation r\n@attribute a real\n@attribute b real\n@data\n{0 1}\n",
+        "line 5: sparse rows are not read",
     ),
-    "sparse beyond": ("@relation r\n@attribute a real\n@attribute b real\n@data\n{7 1}\n", "line 5: '7 1' is no new"),
-    "sparse open": ("@relation r\n@attribute a real\n@attribute b real\n@data\n{0 1\n", "line 5: a sparse row is not"),
 }
 
 

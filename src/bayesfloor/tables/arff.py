@@ -1,4 +1,4 @@
-"""ARFF, dense and sparse, and KEEL's dialect of it."""
+"""Dense ARFF, and KEEL's dialect of it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,11 @@ from bayesfloor.tables.columns import Column, OtherColumn, RawTable, TextColumn,
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents, check_n_columns, check_size
 
-#: Maximum number of values in a block of rows: sparse rows can be wide.
+#: Maximum number of values in a block of rows: rows can be wide.
 _BLOCK_CELLS = 2_000_000
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^,'\"\s][^,]*|)\s*(,|$)")
-_SPARSE = re.compile(r"(\d+)\s+(.*)", re.DOTALL)
 _NUMERIC = ("numeric", "real", "integer")
 _ARFF_MISSING = frozenset({"?", "<null>", ""})
 
@@ -56,8 +55,8 @@ def read_arff(contents: Contents) -> RawTable:
     Raises
     ------
     ValueError
-        Naming the line: a header that cannot be read, rows of another length, values that are no numbers or not among
-        those declared.
+        Naming the line: a header that cannot be read, sparse rows or those of another length, values that are no
+        numbers or not among those declared.
     """
     name = contents.name
     encoding, reason = detect_encoding(contents.data, name)
@@ -67,23 +66,22 @@ def read_arff(contents: Contents) -> RawTable:
     check_names([attribute.name for attribute in attributes], name)
     builders = [_builder(attribute) for attribute in attributes]
     starts: list[int] = []
-    n_sparse = 0
     rows: list[list[str]] = []
     for number, line in lines:
         line = line.strip()
         if not line or line.startswith("%"):
             continue
         if line.startswith("{"):
-            n_sparse += 1
-            row = _sparse_row(line, attributes, f"{name}, line {number}")
-        else:
-            row = split_values(line, f"{name}, line {number}")
+            raise ValueError(
+                f"{name}, line {number}: sparse rows are not read; write dense ones, as Weka's SparseToNonSparse does"
+            )
+        row = split_values(line, f"{name}, line {number}")
         if len(row) != len(attributes):
             raise ValueError(f"{name}, line {number}: {len(row)} values, but {len(attributes)} attributes are declared")
         rows.append(row)
         starts.append(number)
         if len(rows) == BLOCK_ROWS or len(rows) * len(attributes) > _BLOCK_CELLS:
-            check_size(len(starts), len(attributes), name)  # two brackets can stand for any number of zeros
+            check_size(len(starts), len(attributes), name)
             _add(builders, rows)
             rows = []
     check_size(len(starts), len(attributes), name)
@@ -95,8 +93,6 @@ def read_arff(contents: Contents) -> RawTable:
     table.columns = [_finish(a, b, table) for a, b in zip(attributes, builders, strict=True)]
     kind = "KEEL" if outputs else "ARFF"
     parts = [f"{kind} file, relation {relation!r}", f"encoding {encoding}" + (f" ({reason})" if reason else "")]
-    if n_sparse:
-        parts.append("sparse rows, where what is not given is 0 or the first value of its list")
     table.notes = [", ".join(parts) + "."]
     if len(outputs) == 1:
         (table.target,) = outputs
@@ -164,30 +160,6 @@ def _unquoted(text: str) -> str:
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
         return re.sub(r"\\(.)", r"\1", text[1:-1])
     return text
-
-
-def _sparse_row(line: str, attributes: Sequence[Attribute], where: str) -> list[str]:
-    if not line.endswith("}"):
-        raise ValueError(f"{where}: a sparse row is not closed by }}")
-    row = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
-    seen: set[int] = set()
-    for item in _split_items(line[1:-1].strip(), where):
-        match = _SPARSE.fullmatch(item)
-        if match is None or int(match[1]) >= len(attributes) or int(match[1]) in seen:
-            raise ValueError(f"{where}: {quoted(item)} is no new attribute's number (from 0) and its value")
-        seen.add(int(match[1]))
-        row[int(match[1])] = _unquoted(match[2].strip())
-    return row
-
-
-def _split_items(text: str, where: str) -> list[str]:
-    """Split a sparse row at the commas outside quotes."""
-    if not text:
-        return []
-    items = re.findall(rf"(?:{_QUOTED}|[^,'\"])+", text)
-    if sum(map(len, items)) + len(items) - 1 != len(text):
-        raise ValueError(f"{where}: {quoted(text)} cannot be split into numbers and values")
-    return [item.strip() for item in items]
 
 
 def _builder(attribute: Attribute) -> NumberBuilder | TextBuilder:
