@@ -18,7 +18,6 @@ DEFAULTS = {
     "device": "auto",
     "client": None,
     "max_rows": None,
-    "max_tree_rows": None,
     "n_trees": 3,
     "sample_weight": None,
     "groups": None,
@@ -64,7 +63,7 @@ def test_a_parameter_has_one_default():
 def test_parameters_that_belong_together_come_together():
     # nodes run on a cluster through joblib's backend, and learners on no GPU
     exceptions = {"HierarchicalClassifier", "LandmarkClassifier", "SmartSVC", "floor_gap"}
-    exceptions |= {"learned_floor", "regression_floor", "StackedClassifier", "StackedRegressor"}
+    exceptions |= {"difficulty_report", "learned_floor", "regression_floor", "StackedClassifier", "StackedRegressor"}
     missing = {
         f"{name}({parameter})": lacking
         for name, parameters in CALLED.items()

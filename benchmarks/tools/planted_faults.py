@@ -123,7 +123,6 @@ FAULTS = [
     Fault("display/pair_heatmap.py", '"second": self.classes[second], "value": self.values[first, second]',
           '"second": self.classes[second], "value": self.values[second, second]', "display/test_pair_heatmap.py"),
     # --- report
-    Fault("report/look_alikes.py", "score = (word - own[row]) /", "score = word /", "report/test_look_alikes.py"),
     Fault("report/ordered_classes.py", "np.abs(order[above[0]] - order[above[1]])",
           "np.abs(order[above[0]] + order[above[1]])", "report/test_ordered_classes.py"),
     # --- integrations

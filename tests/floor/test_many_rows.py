@@ -144,8 +144,9 @@ def test_bound_of_work():
 def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch):
     seen = spy_on_training(monkeypatch)
     monkeypatch.setattr("bayesfloor.report.difficulty.REPORT_VALUES", 64 * 11_000)
+    monkeypatch.setattr("bayesfloor.report.figures.TREE_ROWS", 300)
     X, y = two_gaussians(12_000)
-    report = difficulty_report(X, y, max_tree_rows=300, n_jobs=1)
+    report = difficulty_report(X, y, n_jobs=1)
     assert report.learned.n_rows == 11_000
     assert "11000 of 12000 rows" in str(report.findings)
     assert seen

@@ -16,10 +16,10 @@ from sklearn.datasets import load_iris, make_blobs
 
 from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
 from bayesfloor.data.prepared_table import ColumnSummary, Origin, Table
+from bayesfloor.report import figures
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import carriers_of, verdict_on
 from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking, lower_side
-from bayesfloor.report.sections.floor import note_on_trees
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
 from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport
@@ -49,10 +49,9 @@ def test_the_figures_are_those_of_the_functions_that_make_them(iris, learned):
     hardest = pairwise_bayes_error(X, y).hardest(1)[0]
     first = iris.summary["pairs"]["rows"][0]
     assert (first["first"], first["second"]) == (str(hardest.first), str(hardest.second)) == ("1", "2")
-    assert first["floor"] == hardest.estimate
+    assert iris.summary["tree"]["pairs"][0]["floor"] == hardest.estimate
     assert first["confused"] == iris.learned.pair_reached[1, 2]
-    names = iris.summary["pairs"]["names"]
-    assert iris.summary["pairs"]["matrix"][names.index("1")][names.index("2")] == hardest.normalized
+    assert iris.summary["tree"]["pairs"][0]["normalized"] == hardest.normalized
 
 
 def test_the_floor_of_a_known_problem_is_in_the_range():
@@ -137,16 +136,6 @@ def test_nothing_is_called_impossible_that_was_done(learned, target, reached, be
         assert verdict == "not feasible"
     else:
         assert verdict == "undecided"
-
-
-def test_trees_above_what_was_reached_are_said_to_be_too_high(iris):
-    assert iris.summary["floor"]["trees"]["note"] in iris.to_markdown()
-    high = replace(iris.trees, estimate=iris.learned.reached * 2)
-    note = note_on_trees(high, iris.learned)
-    assert "too high here" in note
-    assert percent(iris.learned.reached) in note
-    low = replace(iris.trees, estimate=iris.learned.reached / 2)
-    assert "too high here" not in note_on_trees(low, iris.learned)
 
 
 def test_labels_that_have_nothing_to_do_with_the_points():
@@ -298,10 +287,10 @@ def test_the_order_of_rows_changes_nothing_but_their_numbers(iris):
 
 
 def test_findings_are_those_of_trees_and_models(iris):
-    assert iris.findings == (*iris.trees.findings, *iris.learned.findings)
+    assert iris.findings == (*iris.pairs.findings, *iris.learned.findings)
     assert sorted(each.code for each in iris.findings) == sorted(each["code"] for each in iris.summary["findings"])
-    assert iris.trees.findings[0].code == "BF002"  # many equal distances: stands with the trees' estimate
-    details = iris.to_markdown().partition("### Spanning trees")[2]
+    assert iris.pairs.findings[0].code == "BF002"  # many equal distances: stands with the class tree
+    details = iris.to_markdown().partition("### Class tree")[2]
     assert "'bayesfloor explain BF002' says more." in details
     assert "BF002" not in iris.to_text()
 
@@ -367,12 +356,13 @@ def test_labels_come_with_a_table_or_by_themselves(tmp_path):
         difficulty_report(read_table(file), [1, 2, 1])
 
 
-def test_many_rows_are_sampled():
+def test_many_rows_are_sampled(monkeypatch):
     X, y = make_blobs(300, centers=3, random_state=0)
-    report = difficulty_report(X, y, max_rows=100, max_tree_rows=60)
-    assert (report.trees.n_samples, report.trees.n_rows) == (300, 60)
+    monkeypatch.setattr(figures, "TREE_ROWS", 60)
+    report = difficulty_report(X, y, max_rows=100)
+    assert report.pairs.class_counts.sum() == 60
     assert report.learned.n_rows == 100
-    assert any("60 of the rows" in note for note in report.summary["data"]["notes"])
+    assert "from 60 of the rows" in report.summary["tree"]["note"]
     assert report.summary["data"]["n_rows"] == 300
     assert isinstance(report, DifficultyReport)
 
@@ -387,12 +377,12 @@ def test_many_classes():
     assert len(summary["classes"]) == n
     assert len(summary["pairs"]["rows"]) == 500
     assert summary["pairs"]["n_pairs"] == n * (n - 1) // 2
-    names, matrix = summary["pairs"]["names"], summary["pairs"]["matrix"]
+    names, matrix = summary["pairs"]["names"], summary["pairs"]["confused"]
     assert len(names) == len(matrix) == summary["tree"]["n_classes"] == MOST_CLASSES_DRAWN
     assert set(names) == {each["name"] for each in summary["classes"][:MOST_CLASSES_DRAWN]}
     hardest = summary["pairs"]["rows"][0]
     assert {hardest["first"], hardest["second"]} == {"78", "79"}
-    assert matrix[names.index("78")][names.index("79")] == hardest["normalized"]
+    assert matrix[names.index("78")][names.index("79")] == hardest["confused"]
     assert sorted(names) == sorted(_leaves(summary["tree"]["nested"]))
     whole = summary["tree"]["whole"]
     assert (len(whole["classes"]), len(whole["children"]), len(whole["floors"])) == (n, n - 1, n - 1)

@@ -84,12 +84,6 @@ def test_renderings_say_the_same(report):
     )
 
 
-def test_classes_and_pairs_stay_errors(report):
-    note = report.summary["floor"]["trees"]["note"]
-    assert "error" in note
-    assert ("is above the" in note) == (report.trees.estimate > report.learned.metrics["error"].reached)
-
-
 def test_what_costs_add_up_to(report):
     costs, metric = report.summary["costs"], report.learned.metrics["cost"]
     # decisions are the stack's, also where what was reached is that of one decision for all rows
@@ -202,8 +196,3 @@ def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():
     text = report.to_text()
     assert text.index("The ceiling") < text.index("Rare classes")
     assert summary["metrics"][0]["baseline"] == pytest.approx(0.01)
-
-
-def test_few_rows_can_only_tell_the_error():
-    with pytest.raises(ValueError, match=r"Fewer than 20 rows .* Got 12 rows; leave out metric='roc_auc'"):
-        difficulty_report(np.arange(12.0)[:, None], [0] * 6 + [1] * 6, metric="roc_auc")

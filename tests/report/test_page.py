@@ -172,9 +172,9 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
         summary["data"]["columns_note"],
         summary["data"]["cautions"][0],
         summary["data"]["notes"][0],
-        summary["floor"]["trees"]["note"],
+        summary["tree"]["note"],
+        "Each dot parts the classes above it",
         summary["findings"][1]["hint"],  # of the spanning trees alone
-        "each dot parts the classes above it",
         summary["learners"][0]["name"],
         summary["how_to_read"][0]["heading"],
         summary["command"],
@@ -197,7 +197,7 @@ def test_what_is_missing_leaves_no_trace():
     page = render_page(sample_summary.bare())
     present = set(re.findall(r'<section id="(\w+)"', page))
     assert present == {"answer", "suspects", "data", "details"}  # of two classes, no tables and no tree
-    assert re.findall(r'<details id="(\w+)"', page) == ["floor", "trees", "again"]
+    assert re.findall(r'<details id="(\w+)"', page) == ["floor", "again"]
     outline = Outline(page)
     assert "None" not in outline.words()
     assert "No row looks like another class." in outline.words()
@@ -345,7 +345,7 @@ def test_columns_say_what_was_done_and_what_each_tells_alone():
 
 def test_heat_map_has_every_pair_once():
     pairs = sample_summary.digits()["pairs"]
-    heat = heat_map(pairs, 0.95)
+    heat = heat_map(pairs)
     cells = {
         (row["name"], heat["columns"][place]): cell for row in heat["rows"] for place, cell in enumerate(row["cells"])
     }
@@ -355,16 +355,15 @@ def test_heat_map_has_every_pair_once():
     assert (hardest["rate"], hardest["level"]) == (pytest.approx(0.3 * 0.0612), 10)
     assert cells["0", "6"]["level"] == 0
     lines = html.unescape(hardest["tooltip"]).split("\n")
-    # 0.0612 / 2 = 0.0306, 0.4 and 1.9 times that, and 0.3 times 0.0612 confused, by the sample's own rule
-    of_trees = "trees’ estimate 3.1% (95% range 1.2–6.0%)"
-    assert lines == ["8 against 1", "1.8% confused", of_trees, "356 rows"]
+    # 0.3 times 0.0612 confused, by the sample's own rule
+    assert lines == ["8 against 1", "1.8% confused", "356 rows"]
 
 
 def test_names_below_the_heat_map_are_turned_where_they_are_long():
     short, long = (["a", "b", "c"], ["ankle boot", "b", "c"])
     rows = dict.fromkeys([*short, *long], 9)
-    assert not heat_map(sample_summary.pairs_of(short, {}, rows), 0.95)["is_turned"]
-    assert heat_map(sample_summary.pairs_of(long, {}, rows), 0.95)["is_turned"]
+    assert not heat_map(sample_summary.pairs_of(short, {}, rows))["is_turned"]
+    assert heat_map(sample_summary.pairs_of(long, {}, rows))["is_turned"]
 
 
 def test_classes_are_listed_with_what_models_take_them_for():
@@ -374,8 +373,8 @@ def test_classes_are_listed_with_what_models_take_them_for():
 def test_heat_map_of_a_pair_that_is_not_listed_tells_what_is_known():
     pairs = sample_summary.digits()["pairs"]
     pairs["rows"] = pairs["rows"][:1]
-    cells = [cell for row in heat_map(pairs, 0.95)["rows"] for cell in row["cells"]]
-    assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [4]
+    cells = [cell for row in heat_map(pairs)["rows"] for cell in row["cells"]]
+    assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [3]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_the_task_decides_which_sections_there_are():
     classes, numbers = ([each.key for each in sections_for(task)] for task in ("classification", "regression"))
     assert len(set(classes)) == len(classes)
     assert set(numbers) - set(classes) == {"noise"}
-    assert {"rare", "costs", "subgroups", "classes", "pairs", "tree", "trees"} == set(classes) - set(numbers)
+    assert {"rare", "costs", "subgroups", "classes", "pairs", "tree"} == set(classes) - set(numbers)
     # both are one list, without what the other has alone
     both = [key for key in classes if key in numbers]
     assert both == [key for key in numbers if key in classes]

@@ -88,7 +88,7 @@ def report(
         predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
 
         asked = {**vars(judged), "target_value": target_value, **vars(given)}
-        with engine(options) as how:
+        with engine(options, device=False) as how:
             found = bf.difficulty_report(
                 table,
                 by=judged.by,
@@ -97,7 +97,6 @@ def report(
                 predictions=predicted,
                 target_value=target_value,
                 max_rows=rows_to_use(table, options),
-                max_tree_rows=rows_to_use(table, options),
                 command=_command(files, options, asked),
                 **judged_by,
                 **how,

@@ -10,7 +10,7 @@ from bayesfloor.data.metrics import NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
+from bayesfloor.data.sampling import REPORT_VALUES
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
@@ -48,14 +48,11 @@ def difficulty_report(
     prepare: Any = "auto",
     effort: str = "default",
     target_value: float | None = None,
-    n_trees: int = 3,
     confidence: float = 0.95,
     max_rows: int | None = None,
-    max_tree_rows: int | None = None,
     title: str | None = None,
     command: str | None = None,
     n_jobs: int | None = None,
-    device: Any = "auto",
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
@@ -102,29 +99,23 @@ def difficulty_report(
         How much is trained, as for `learned_floor`.
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.
-    n_trees : int, default=3
-        How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
         Level of the intervals.
     max_rows : int or None, default=None
         Rows to train models on, at the most, as large a share of each class. None for 125 000, and 8 million values;
         for half as many with `groups`, and 10 000 with `time`. Numbers: as for `regression_floor`.
-    max_tree_rows : int or None, default=None
-        Rows to grow trees on, at the most; None for 50 000.
     title : str or None, default=None
         What the data are called; the name of the file for a Table.
     command : str or None, default=None
         What is shown as the way to make the report again.
     n_jobs : int or None, default=None
         Threads; None for every core.
-    device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
-        Where distances are computed, as for `spanning_forests`; the result is the same.
     random_state : int, None or random generator, default=0
         Seed of everything.
     progress : bool or callable, default=False
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
-        Grow trees and train models on the workers of this cluster, with the same result.
+        Train models and grow trees on the workers of this cluster, with the same result.
     checks : bool, default=True
         Look for columns that give the target away, rows that belong together and an order in time. All figures are
         then without these columns, with these rows kept apart; those of all columns and of rows at random stand beside.
@@ -159,12 +150,8 @@ def difficulty_report(
         task = "regression"
     started = perf_counter()
     options = check_options(
-        n_trees=n_trees,
-        bias_correction=True,
-        forced_edges="drop",
         confidence=confidence,
         n_jobs=n_jobs,
-        device=device,
         client=client,
         random_state=random_state,
         progress=progress,
@@ -204,7 +191,6 @@ def difficulty_report(
             options,
             judged_by={"metric": names, "costs": costs, "positive": positive, "effort": effort},
             max_rows=check_max_rows(max_rows, n_classes, int(min(by_default, EFFORTS[effort].most_rows))),
-            max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
             checks=checks,
             compared=compared,
         )
@@ -215,7 +201,7 @@ def difficulty_report(
     facts: Facts[Any] = Facts(source, figures, verdict, target_value)
     summary = summarise(facts, command or _call(data, names, asked, given))
     summary["seconds"] = perf_counter() - started
-    records = ("trees", "classes", "pairs", "class_tree", "gap")
+    records = ("pairs", "class_tree", "gap")
     return DifficultyReport(
         summary,
         figures.findings,

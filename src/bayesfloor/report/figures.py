@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.class_means import nearness_of_means
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import REPORT_VALUES, stratified_rows
+from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS, stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import comparable, gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
@@ -26,9 +26,9 @@ from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.learned.trust.checks import Checked, as_share, learn_with_checks, single_columns
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
 from bayesfloor.floor.learned.trust.source import Source
-from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
+from bayesfloor.floor.trees.assembly import count_cross_edges, pairwise_result
 from bayesfloor.floor.trees.problem import Options, Progress
-from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.trees.results import PairwiseBayesError
 from bayesfloor.report.confusions import Confusions, confusions_of
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.ordered_classes import find_ordered_classes
@@ -162,12 +162,8 @@ class ClassFigures(Figures):
 
     Attributes
     ----------
-    trees : BayesError
-        The floor of the whole problem from spanning trees.
-    classes : OneVsRestBayesError
-        The same for each class against the rest.
     pairs : PairwiseBayesError
-        The same for each two classes.
+        The floor of every two classes, from spanning trees.
     fast_model : FastModel
         What a model that trains fast reaches on the same rows.
     class_tree : ClassTree
@@ -176,26 +172,22 @@ class ClassFigures(Figures):
         The same of the hardest classes alone, as many as can be drawn.
     order : list of Finding
         That the classes are numbers in an order.
-    tree_rows : ndarray
-        The rows that the trees were grown on.
     confusions : Confusions
         What the stack took rows for that it had not seen.
     """
 
-    trees: BayesError
-    classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     fast_model: FastModel
     class_tree: ClassTree
     drawn_tree: ClassTree
     order: list[Finding]
-    tree_rows: NDArray[np.int64]
     confusions: Confusions
 
     @property
     def class_order(self) -> NDArray[np.int64]:
-        """Codes of the classes, the hardest first: by what models confuse, of equals by spanning trees."""
-        return self.confusions.classes_by_hardness(self.classes.by_hardness())
+        """Codes of the classes, the hardest first: by what models confuse, of equals that of the harder pair."""
+        codes = dict.fromkeys(self.pairs.by_hardness().ravel().tolist())
+        return self.confusions.classes_by_hardness(np.array(list(codes), dtype=np.int64))
 
     @property
     def pair_order(self) -> NDArray[np.int64]:
@@ -211,7 +203,7 @@ class ClassFigures(Figures):
         """What was noticed in the data: first what may make every other figure too good."""
         learned = self.learned.findings
         known = {finding.code for finding in learned}  # rows that are nearly copies are found by both
-        trees = [each for each in self.trees.findings if each.code not in known]
+        trees = [each for each in self.pairs.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
         return (*self.dependence, *trees, *self.class_tree.findings, *learned, *self.order, *gap)
 
@@ -262,11 +254,10 @@ def figures_of_classes(
     *,
     judged_by: Mapping[str, Any],
     max_rows: int,
-    max_tree_rows: int,
     checks: bool = True,
     compared: Compared | None = None,
 ) -> ClassFigures:
-    """Train models, and grow trees.
+    """Train models, and build the class tree.
 
     Parameters
     ----------
@@ -277,8 +268,8 @@ def figures_of_classes(
     judged_by : mapping
         What models are judged by, and how much is trained: `metric`, `costs`, `positive` and `effort` of
         `learned_floor`.
-    max_rows, max_tree_rows : int
-        Rows for models and for trees, at the most.
+    max_rows : int
+        Rows for models, at the most.
     checks : bool, default=True
         Whether what speaks against the figures is looked for.
     compared : Compared or None, default=None
@@ -301,21 +292,12 @@ def figures_of_classes(
     held_out = checked.honest.held_out
     fast_model = try_fast_model(held_out, options, stages.begin(_FAST_MODEL, _GROWING))
     shown = problem if checked.without_leaks is None else checked.without_leaks
-    rows, part = np.arange(len(problem.X)), shown
-    if max_tree_rows < len(rows):
-        rows = np.sort(stratified_rows(problem.codes, max_tree_rows, source.keys(options.random_state)))
-        part = shown.take(rows)
     growing = replace(options, progress=stages.begin(_GROWING, 0.0))
-    counted = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
-    pairs = pairwise_result(counted, part, options, normalize=True)
-    classes = one_vs_rest_result(counted, part, options)
-    nearness = nearness_of_means(part.X, part.codes)
+    pairs, nearness = _floors_of_pairs(shown, growing, source)
     class_tree = build_class_tree(pairs.normalized, problem.classes, tie_weights=nearness)
     figures = ClassFigures(
         checked=checked,
         columns=columns,
-        trees=whole_result(counted, part, options),
-        classes=classes,
         pairs=pairs,
         fast_model=fast_model,
         gap=None if compared is None else gap_of(comparable(checked, compared)),
@@ -323,11 +305,19 @@ def figures_of_classes(
         class_tree=class_tree,
         drawn_tree=class_tree,
         order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
-        tree_rows=rows,
         confusions=confusions_of(held_out, options.confidence),
     )
     stages.finish()
     return replace(figures, drawn_tree=_tree_of_hardest(figures, nearness))
+
+
+def _floors_of_pairs(problem: Problem, options: Options, source: Source) -> tuple[PairwiseBayesError, Floats]:
+    """Return the floors that the class tree is built from, and how near the means of the classes are."""
+    if len(problem.X) > TREE_ROWS:
+        rows = np.sort(stratified_rows(problem.codes, TREE_ROWS, source.keys(options.random_state)))
+        problem = problem.take(rows)
+    counted = count_cross_edges(problem, options, pairs=True)
+    return pairwise_result(counted, problem, options, normalize=True), nearness_of_means(problem.X, problem.codes)
 
 
 def figures_of_numbers(
@@ -386,9 +376,9 @@ def _how_to_train(options: Options, progress: Progress) -> dict[str, Any]:
 
 def _tree_of_hardest(figures: ClassFigures, nearness: Floats) -> ClassTree:
     """Return the tree, or, where it has too many classes to be drawn, one of the hardest of them alone."""
-    if len(figures.classes.classes) <= MOST_CLASSES_DRAWN:
+    if len(figures.pairs.classes) <= MOST_CLASSES_DRAWN:
         return figures.class_tree
     hardest = np.sort(figures.class_order[:MOST_CLASSES_DRAWN])
     among = np.ix_(hardest, hardest)
-    names = figures.classes.classes[hardest]
+    names = figures.pairs.classes[hardest]
     return build_class_tree(figures.pairs.normalized[among], names, tie_weights=nearness[among])

@@ -8,7 +8,7 @@ from typing import Any
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.trees.results import PairwiseBayesError
 from bayesfloor.report.mlflow_run import log_report
 from bayesfloor.report.sections.suspects import rows_as_csv
 from bayesfloor.report.text import render_markdown, render_text
@@ -30,8 +30,8 @@ _IN_FRAME = {
 class DifficultyReport(Result):
     """How good models can get on some data, and where it will hurt.
 
-    Shows itself in notebooks. `print` gives the text of the terminal. Where the labels are numbers, there are no trees,
-    classes and pairs.
+    Shows itself in notebooks. `print` gives the text of the terminal. Where the labels are numbers, there is no class
+    tree.
 
     Attributes
     ----------
@@ -43,14 +43,10 @@ class DifficultyReport(Result):
         Whether the figures can be trusted, how far models can go, and what to do next.
     learned : LearnedFloor or RegressionFloor
         The learned floor.
-    trees : BayesError or None
-        The floor from spanning trees.
-    classes : OneVsRestBayesError or None
-        The same for each class against the rest.
-    pairs : PairwiseBayesError or None
-        The same for each two classes.
     class_tree : ClassTree or None
         The tree of binary problems.
+    pairs : PairwiseBayesError or None
+        The floors that it comes from, of every two classes.
     gap : FloorGap or None
         The model that was passed beside the floor; None where none was.
     """
@@ -59,8 +55,6 @@ class DifficultyReport(Result):
     findings: tuple[Finding, ...]
     verdict: Verdict
     learned: LearnedFloor | RegressionFloor
-    trees: BayesError | None = None
-    classes: OneVsRestBayesError | None = None
     pairs: PairwiseBayesError | None = None
     class_tree: ClassTree | None = None
     gap: FloorGap | None = None

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from bayesfloor.report.blocks import Summary
 from bayesfloor.report.page.svg import LETTER, SIZE, label, picture, tag
-from bayesfloor.runtime.text import counted, cut_middle, exact_percent, listed, percent, percent_range, visible
+from bayesfloor.runtime.text import counted, cut_middle, listed, percent, visible
 
 #: Pixels between two rows of up to `_SPACIOUS` classes, and of more.
 _PITCH, _TIGHT_PITCH = 26.0, 17.0
@@ -149,15 +149,13 @@ def _listed(names: list[str]) -> str:
     return listed([cut_middle(visible(name), _LONGEST_NAME) for name in names], 6)
 
 
-def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
+def heat_map(pairs: Summary) -> Summary | None:
     """Prepare the heat map: a triangle of squares, each with a colour, a figure and a tooltip.
 
     Parameters
     ----------
     pairs : dict
         The part "pairs" of a summary.
-    confidence : float or None
-        Level of the intervals.
 
     Returns
     -------
@@ -177,9 +175,6 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
         first, second = (names[j], names[i]) if pair is None else (pair["first"], pair["second"])
         tooltip = [f"{visible(first)} against {visible(second)}", f"{percent(value)} confused"]
         if pair is not None:
-            interval = percent_range(pair["low"], pair["high"])
-            level = "" if confidence is None else f"{exact_percent(confidence)} "
-            tooltip.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
             tooltip.append(f"{counted(pair['n_rows'])} rows")
         cells[i].append({"level": level_of(value, largest), "rate": value, "tooltip": Markup("&#10;").join(tooltip)})
     size = "large" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"

@@ -20,7 +20,7 @@ from typing import Any
 
 from bayesfloor.report.blocks import Summary
 from bayesfloor.report.sections.answer import Answer
-from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree, Trees
+from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree
 from bayesfloor.report.sections.costs import Costs
 from bayesfloor.report.sections.data import Data
 from bayesfloor.report.sections.floor import Curve, Floor
@@ -39,7 +39,7 @@ SCHEMA = "bayesfloor/summary/1"
 SECTIONS: tuple[type[Section[Any]], ...] = (
     *(Answer, Findings, Gap, Rare, Floor, Costs, Subgroups, Curve, Noise),
     *(Pairs, Classes, WrongLabels, OddNumbers, Data),
-    *(Trees, Tree, Learners, Reading, Again),
+    *(Tree, Learners, Reading, Again),
 )
 
 

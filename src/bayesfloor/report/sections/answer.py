@@ -235,7 +235,7 @@ def _in_seconds(seconds: float) -> str:
 def answer_on_classes(figures: ClassFigures, verdict: Verdict) -> list[str]:
     """Return the two or three sentences on how far models can go."""
     hardest, limit = hardest_pairs(figures), verdict.limit
-    rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
+    rare = rare_classes(figures.learned) if leads_with_ranking(figures.pairs.class_counts) else []
     if figures.learned.metric != "error":
         return answer_of_metric(figures.learned, limit, figures.metrics["error"], hardest, rare)
     if rare:
@@ -349,7 +349,7 @@ def worth_on_classes(figures: ClassFigures) -> str:
     learned = figures.learned
     if learned.metric != "error":
         return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by)
-    if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
+    if leads_with_ranking(figures.pairs.class_counts) and rare_classes(learned):
         return (
             f"AUC, recall, precision and the error of {percent(figures.headline.reached)} are measured on rows that "
             "the models had not seen; ranges are for sampling. The floor is extrapolated."

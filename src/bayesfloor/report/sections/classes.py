@@ -1,4 +1,4 @@
-"""Which classes, and which two of them, are confused, what spanning trees say of them, and classes that are rare."""
+"""Which classes, and which two of them, are confused, the class tree, and classes that are rare."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from bayesfloor.floor.learned.counted_rows import is_rare
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
-from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.trees.results import PairwiseBayesError
 from bayesfloor.report.blocks import MARKDOWN, Block, Lines, Paragraph, Summary, TextTable, range_of
 from bayesfloor.report.confusions import Confusions
 from bayesfloor.report.figures import ClassFigures
@@ -17,7 +17,7 @@ from bayesfloor.report.page.class_charts import class_tree, heat_map
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.notes import findings_text, sorted_findings
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.runtime.text import NOTHING, counted, figure, percent, percent_range
+from bayesfloor.runtime.text import NOTHING, counted, percent
 
 #: Pairs of classes, at the most; 100 classes have 4950.
 _MOST_PAIRS = 500
@@ -37,16 +37,15 @@ class Classes(Section[ClassFigures]):
     tasks = ("classification",)
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
-        """List what models do with the rows of each class, and what spanning trees say of it against the rest."""
-        floors, learned, confused = facts.figures.classes, facts.figures.learned, facts.figures.confusions
-        total = int(floors.class_counts.sum())
+        """List what models do with the rows of each class."""
+        pairs, learned, confused = facts.figures.pairs, facts.figures.learned, facts.figures.confusions
+        total = int(pairs.class_counts.sum())
         rows = [
             {
-                "name": str(floors.classes[k]),
-                "n_rows": int(floors.class_counts[k]),
-                "share": int(floors.class_counts[k]) / total,
-                **_estimate(floors, k),
-                **_confused(confused, k, floors.classes),
+                "name": str(pairs.classes[k]),
+                "n_rows": int(pairs.class_counts[k]),
+                "share": int(pairs.class_counts[k]) / total,
+                **_confused(confused, k, pairs.classes),
                 "reached": float(learned.class_reached[k]),
                 "auc": learned.ranking[k].auc,
             }
@@ -55,17 +54,13 @@ class Classes(Section[ClassFigures]):
         return {"classes": rows}
 
     def words(self, facts: Facts[ClassFigures]) -> dict[str, str]:
-        """Explain what is missed, and the figures from spanning trees."""
-        if len(facts.figures.classes.classes) < 3:
+        """Explain what is missed."""
+        if len(facts.figures.pairs.classes) < 3:
             return {}
-        of_trees = (
-            "Spanning trees join each row to near ones; where many edges run between two classes, these overlap. 'Of "
-            "its maximum' divides the estimate by the error of always predicting the commoner one: 0% is no overlap."
-        )
         return {
             "Classes and pairs": "Missed: rows of a class that models took for another one. False alarms: rows taken "
             "for it that are of another one. The order is by the lower end of the range of these shares, so that a "
-            f"class of a few rows is not first by chance. {of_trees}"
+            "class of a few rows is not first by chance."
         }
 
     def is_shown(self, summary: Summary) -> bool:
@@ -115,7 +110,6 @@ class Pairs(Section[ClassFigures]):
                 "first": str(pairs.classes[a]),
                 "second": str(pairs.classes[b]),
                 "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
-                **_estimate(pairs, (a, b)),
                 "confused": float(confused[a, b]),
             }
             for a, b in figures.pair_order[:_MOST_PAIRS].tolist()
@@ -123,7 +117,6 @@ class Pairs(Section[ClassFigures]):
         shown = {
             "n_pairs": n_classes * (n_classes - 1) // 2,
             "names": [str(pairs.classes[code]) for code in leaves],
-            "matrix": _matrix(pairs.normalized, leaves),
             "confused": _matrix(confused, leaves),
             "rows": rows,
         }
@@ -146,58 +139,30 @@ class Pairs(Section[ClassFigures]):
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Prepare the heat map."""
         pairs = summary["pairs"]
-        return {"heat": heat_map(pairs, summary["floor"]["confidence"]), "note": _NOTE_ON_PAIRS}
+        return {"heat": heat_map(pairs), "note": _NOTE_ON_PAIRS}
 
 
 def _matrix(values: Any, leaves: list[int]) -> list[list[float | None]]:
     return [[None if a == b else float(values[a, b]) for b in leaves] for a in leaves]
 
 
-class Trees(Section[ClassFigures]):
-    """What spanning trees say of the whole problem, and the findings that concern nothing else."""
-
-    key = "trees"
-    title = "Spanning trees"
-    tasks = ("classification",)
-
-    is_detail = True
-
-    def text(self, summary: Summary) -> list[Block]:
-        """Return the estimate, what it is worth, and what was found."""
-        trees, found = summary["floor"]["trees"], sorted_findings(summary).of_trees
-        blocks: list[Block] = [Paragraph(f"{sentence_on_trees(trees)} {trees['note']}")]
-        return [*blocks, *findings_text(found)] if found else blocks
-
-    def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Say what the estimate is, and choose the findings."""
-        return {
-            "sentence": sentence_on_trees(summary["floor"]["trees"]),
-            "of_trees": sorted_findings(summary).of_trees,
-        }
-
-
-def sentence_on_trees(trees: Summary) -> str:
-    """Say what spanning trees estimate, without any model."""
-    p_value = trees["p_value"]
-    by_chance = "" if p_value is None else f"; p {'< 0.001' if p_value < 0.001 else f'= {figure(p_value)}'} by chance"
-    return (
-        f"The error’s floor by spanning trees is {percent(trees['estimate'])} (range {range_of(trees)}), between "
-        f"bounds of {percent_range(trees['lower'], trees['upper'])}{by_chance}."
-    )
-
-
 class Tree(Section[ClassFigures]):
-    """The class tree."""
+    """The class tree, and the floors of pairs that it comes from."""
 
     key = "tree"
     title = "Class tree"
+    meaning = (
+        "Spanning trees join each row to near ones; where many edges run between two classes, these overlap. 'Of its "
+        "maximum' divides the estimate by the error of always predicting the commoner one: 0% is no overlap. The class "
+        "tree parts classes where these shares add up to the least."
+    )
     tasks = ("classification",)
     is_detail = True
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
-        """List the tree as it is drawn, and all of it."""
+        """List the tree as it is drawn, all of it, and the floors that it comes from."""
         figures = facts.figures
-        tree = figures.drawn_tree
+        tree, pairs = figures.drawn_tree, figures.pairs
         names = [str(label) for label in tree.classes]
         nested: list[list[Any]] = [[] for _ in tree.nodes]
         for index, pair in enumerate(tree.children.tolist()):
@@ -216,6 +181,8 @@ class Tree(Section[ClassFigures]):
             "nested": nested[0],
             "nodes": nodes,
             "n_classes": len(names),
+            "note": _note_on_tree(int(pairs.class_counts.sum()), len(facts.source.problem.X)),
+            "pairs": [_floor_of_pair(pairs, a, b) for a, b in pairs.by_hardness()[:_MOST_PAIRS].tolist()],
             "whole": {
                 "classes": [str(label) for label in whole.classes],
                 "children": whole.children.tolist(),
@@ -229,26 +196,53 @@ class Tree(Section[ClassFigures]):
         return len(summary["tree"]["nodes"]) > 1
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return the tree, line by line."""
-        drawn, n_classes = summary["tree"]["n_classes"], summary["data"]["n_classes"]
-        blocks: list[Block] = [Lines(summary["tree"]["text"].splitlines())]
-        if drawn < n_classes:
-            blocks.insert(0, Paragraph(f"The tree of the {drawn} hardest of {counted(n_classes)} classes."))
-        return blocks
+        """Return the tree, line by line, the floors of the pairs, and what was found in these."""
+        tree, n_classes = summary["tree"], summary["data"]["n_classes"]
+        rows = [
+            (
+                each["first"],
+                each["second"],
+                counted(each["n_rows"]),
+                percent(each["floor"]),
+                range_of(each),
+                percent(each["normalized"]),
+            )
+            for each in tree["pairs"]
+        ]
+        headings = ("class", "against", "rows", "trees' estimate", "range", "of its maximum")
+        blocks: list[Block] = [Paragraph(tree["note"])]
+        if tree["n_classes"] < n_classes:
+            blocks.append(Paragraph(f"The tree of the {tree['n_classes']} hardest of {counted(n_classes)} classes."))
+        blocks += [Lines(tree["text"].splitlines()), TextTable(headings, rows, (0, 1), summary["pairs"]["n_pairs"])]
+        found = sorted_findings(summary).of_trees
+        return [*blocks, *findings_text(found)] if found else blocks
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw the tree."""
-        return {"chart": both_widths(class_tree, summary["tree"])}
+        """Draw the tree, and choose the findings."""
+        return {"chart": both_widths(class_tree, summary["tree"]), "of_trees": sorted_findings(summary).of_trees}
 
 
-def _estimate(floors: OneVsRestBayesError | PairwiseBayesError, of: Any) -> dict[str, float]:
-    """Return the floor of a class or a pair, by its code or codes."""
-    low, high = map(float, floors.interval[of])
+def _note_on_tree(n_used: int, n_rows: int) -> str:
+    """Say what the floors of pairs are, and how many rows they are from."""
+    note = (
+        "Floors of every two classes, by edges of spanning trees between them and without any model. They tend to be "
+        "too high with many columns or few rows."
+    )
+    if n_used == n_rows:
+        return note
+    return f"{note} They are from {counted(n_used)} of the rows, as large a share of each class."
+
+
+def _floor_of_pair(pairs: PairwiseBayesError, a: int, b: int) -> Summary:
+    low, high = map(float, pairs.interval[a, b])
     return {
-        "floor": float(floors.estimate[of]),
+        "first": str(pairs.classes[a]),
+        "second": str(pairs.classes[b]),
+        "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
+        "floor": float(pairs.estimate[a, b]),
         "low": low,
         "high": high,
-        "normalized": float(floors.normalized[of]),
+        "normalized": float(pairs.normalized[a, b]),
     }
 
 

@@ -18,7 +18,7 @@ from bayesfloor.report.blocks import (
     TextTable,
     range_of,
 )
-from bayesfloor.report.figures import ClassFigures, NumberFigures
+from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.text import counted, percent
 
@@ -43,7 +43,7 @@ class Data(Section[Any]):
             "n_rows": n_rows,
             "n_samples": source.n_samples,
             "n_features": n_features,
-            "notes": [*source.notes, *([] if is_number else _rows_of_trees(figures, n_rows))],
+            "notes": list(source.notes),
             "cautions": list(source.cautions),
             "columns": _columns(source, figures.columns),
             "n_columns": len(source.columns),
@@ -65,12 +65,6 @@ class Data(Section[Any]):
         if notes := [("Caution:", each) for each in data["cautions"]] + [("", each) for each in data["notes"]]:
             blocks.append(Bullets(notes, only=MARKDOWN))
         return blocks
-
-
-def _rows_of_trees(figures: ClassFigures, n_rows: int) -> list[str]:
-    if len(figures.tree_rows) == n_rows:
-        return []
-    return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
 
 
 def _numbers(y: Any) -> Summary:

@@ -4,16 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
-from bayesfloor.floor.trees.results import BayesError
+from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.blocks import LONG_NAME, MARKDOWN, Block, Paragraph, Summary, TextTable
-from bayesfloor.report.figures import ClassFigures
 from bayesfloor.report.metric_words import limit_word, meanings, sentence_on, title_of
 from bayesfloor.report.page.charts import learning_curve
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.verdict import Limit
-from bayesfloor.runtime.text import counted, difference, exact_percent, percent, written, written_range
+from bayesfloor.runtime.text import counted, difference, exact_percent, written, written_range
 
 #: A learning curve is drawn up to this many times the largest training size.
 _AHEAD = 8.0
@@ -26,22 +24,12 @@ class Floor(Section[Any]):
     title = "All figures"
 
     def data(self, facts: Facts[Any]) -> Summary:
-        """List what is known of the first metric and of all, and of classes what spanning trees say of the error."""
+        """List what is known of the first metric and of all."""
         figures = facts.figures
-        learned, trees = figures.learned, figures.trees if isinstance(figures, ClassFigures) else None
+        learned = figures.learned
         metrics = [_metric(each) for each in figures.metrics.values()]
         more = {"method": "learned", "confidence": learned.confidence, "n_rows": learned.n_rows}
         floor = _metric(figures.headline) | more
-        if trees is not None:
-            floor["trees"] = {
-                "estimate": trees.estimate,
-                "low": trees.interval[0],
-                "high": trees.interval[1],
-                "lower": trees.lower,
-                "upper": trees.upper,
-                "p_value": trees.p_value,
-                "note": note_on_trees(trees, learned),
-            }
         return {"floor": floor, "metrics": metrics}
 
     def words(self, facts: Facts[Any]) -> dict[str, str]:
@@ -73,14 +61,6 @@ def _metric(metric: MetricFloor) -> Summary:
         "perfect": metric.perfect,
         "sentence": sentence_on(metric),
     }
-
-
-def note_on_trees(trees: BayesError, learned: LearnedFloor) -> str:
-    """Say how far the figures from spanning trees can be believed here."""
-    reached = learned.metrics["error"].reached
-    if trees.estimate > reached:
-        return f"This estimate is above the {percent(reached)} error that a model reached, so it is too high here."
-    return "An estimate of the error without any model. It tends to be too high with many columns or few rows."
 
 
 def _metric_table(metrics: list[Summary], level: str) -> TextTable:

@@ -17,7 +17,7 @@ _LAST = ("BF021", "BF047", "BF006", "BF035")
 #: Findings that the first screen, or a section of their own, says already.
 _SAID = {"BF034", "BF036", "BF037", "BF038", "BF023", "BF048", "BF024", "BF049"}
 _SAID |= {"BF025", "BF050", "BF039", "BF040", "BF051", "BF052", "BF026", "BF041", "BF054"}
-#: Findings on the estimate of spanning trees alone, which models know nothing of.
+#: Findings on the estimates of spanning trees alone: they stand with the class tree.
 _OF_TREES = {"BF001", "BF002", "BF003", "BF007", "BF008", "BF010", "BF011", "BF012", "BF016", "BF018"}
 #: Options of reports that 'fit' does not have.
 _OF_REPORTS = {f"--{name}" for name in ("metric", "costs", "positive", "target-value")}
@@ -27,7 +27,7 @@ _MOST_SHOWN = 3
 
 
 class SortedFindings(NamedTuple):
-    """Findings by where they are shown, each part by consequence: at once, folded, and with the spanning trees."""
+    """Findings by where they are shown, each part by consequence: at once, folded, and with the class tree."""
 
     shown: list[Summary]
     folded: list[Summary]
