@@ -392,9 +392,18 @@ def test_even_noise_of_any_shape_is_called_even(draw, n_predicted):
     for place in range(400):
         noise = getattr(rng, draw)(size=400)
         predicted = rng.integers(0, n_predicted, 400).astype(float)
-        p_values[place] = profile_of_residuals(predicted, (noise - np.median(noise)) ** 2, np.ones(400)).p_value
+        p_values[place] = profile_of_residuals(predicted, noise - np.median(noise), np.ones(400)).p_value
     assert (p_values < 0.001).sum() <= 3
     assert 0.02 < (p_values < 0.05).mean() < 0.08
+
+
+def test_what_models_miss_is_no_uneven_noise():
+    """Skewed noise of one size, about predictions that are too low in one half and too high in the other."""
+    rng = np.random.default_rng(0)
+    predicted = rng.uniform(-1.0, 1.0, 400)
+    for _ in range(20):
+        residuals = rng.standard_exponential(400) - 1.0 - 0.3 * np.sign(predicted)
+        assert profile_of_residuals(predicted, residuals, np.ones(400)).p_value > 0.001
 
 
 def test_rows_that_do_not_fit():

@@ -76,4 +76,4 @@ def _deviations(rows: Floats, predicted: Floats, is_profiled: bool) -> Floats:
     overall = max(float(np.average(residuals**2, weights=weight)) ** 0.5, np.finfo(np.float64).tiny)
     if not is_profiled:
         return np.full(len(predicted), overall)
-    return np.maximum(profile_of_residuals(before, residuals**2, weight).at(predicted), LEAST_DEVIATION * overall)
+    return np.maximum(profile_of_residuals(before, residuals, weight).at(predicted), LEAST_DEVIATION * overall)
