@@ -8,6 +8,7 @@ BAD_DATA = 3
 MISSING = 4
 INTERNAL = 70
 INTERRUPTED = 130
+TERMINATED = 143
 
 #: Letters of a line that says what went wrong; names and values out of a file may be of any length.
 _LONGEST_LINE = 800
