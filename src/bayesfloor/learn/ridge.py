@@ -166,10 +166,10 @@ def eigenpairs(products: NDArray[Any]) -> tuple[Floats, Floats]:
     return np.maximum(s.astype(np.float64, copy=False), 0.0), axes.astype(np.float64, copy=False)
 
 
-def gcv_scores(
-    s: Floats, power: Floats, total: float, n: int, cost: float, n_free: float = 1.0, most: float = MOST_FREEDOM
-) -> tuple[Floats, Floats]:
-    """Return n RSS / (n - f)², f = n_free + cost tr H, at each penalty, and the penalties.
+def gcv_scores(s: Floats, power: Floats, total: float, n: int, cost: float) -> tuple[Floats, Floats]:
+    """Return n RSS / (n - f)², f = 1 + cost tr H, at each penalty, and the penalties.
+
+    Where f is more than a share of the rows, `MOST_FREEDOM`, the score is infinite, but for the largest penalty.
 
     Parameters
     ----------
@@ -181,10 +181,6 @@ def gcv_scores(
         Rows.
     cost : float
         What each effective parameter counts.
-    n_free : float, default=1.0
-        What the parameters without a penalty count, all together.
-    most : float, default=MOST_FREEDOM
-        Largest f, as a share of the rows; penalties with more score infinity, but for the largest penalty.
 
     Returns
     -------
@@ -193,9 +189,9 @@ def gcv_scores(
     penalties = PENALTIES * n
     shares = s[:, np.newaxis] / (s[:, np.newaxis] + penalties)
     explained = ((2.0 - shares) * power[:, np.newaxis] / (s[:, np.newaxis] + penalties)).sum(axis=0)
-    used = n_free + cost * shares.sum(axis=0)
+    used = 1.0 + cost * shares.sum(axis=0)
     left, freedom = np.maximum(total - explained, 0.0), np.maximum(n - used, 1e-9)
-    return np.where(used <= max(most * n, used[-1]), n * left / freedom**2, np.inf), penalties
+    return np.where(used <= max(MOST_FREEDOM * n, used[-1]), n * left / freedom**2, np.inf), penalties
 
 
 class LeaveOneOut(NamedTuple):
