@@ -88,7 +88,7 @@ def report(
         predicted = predictions_of(given, table, files, wants_probabilities=is_of_scores) if given.is_given else None
 
         asked = {**vars(judged), "target_value": target_value, **vars(given)}
-        with engine(options, device=False) as how:
+        with engine(options) as how:
             found = bf.difficulty_report(
                 table,
                 by=judged.by,

@@ -256,8 +256,8 @@ def _choose_penalty(
 
     def tried(strength: float, of_rules: float = 1.0) -> _Choice:
         found = predicted(strength, of_rules)
-        known = HeldOutRows(found, *apart[1:])
-        return _Choice(strength, of_rules, found, HeldOutRows(*(each[some] for each in known)).mse)
+        known = HeldOutRows(found[some], apart.target[some], apart.weight[some], apart.group[some])
+        return _Choice(strength, of_rules, found, known.mse)
 
     best, n_worse = tried(middle * float(PATH[0])), 0
     for factor in PATH[1:]:
