@@ -85,7 +85,10 @@ def with_marks(problem: Problem, representations: list[Representation]) -> Probl
     sources: dict[int, Any] = {}
     for part in (part for each in representations for part in each.parts):
         sources.setdefault(id(part.source), part)
-    return replace(problem, X=check_points(np.unique(np.hstack([part.marks() for part in sources.values()]), axis=1)))
+    marks = np.hstack([part.marks() for part in sources.values()])
+    _, first = np.unique(marks, axis=1, return_index=True)
+    # where they stand: in the order of their values, that of the rows would decide
+    return replace(problem, X=check_points(marks[:, np.sort(first)]))
 
 
 def plan_shared(
