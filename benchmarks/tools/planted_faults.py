@@ -49,7 +49,7 @@ class Fault(NamedTuple):
 FAULTS = [
     # --- runtime: checks, words, files, limits, hashes
     Fault("runtime/checks.py", "not low <= value <= high:", "not low <= value < high:", "runtime/test_checks.py"),
-    Fault("runtime/text.py", 'return f"{value:.1f}" if value >= 0.995', 'return f"{value:.1f}" if value >= 9.95',
+    Fault("runtime/text.py", 'return f"{value:.1f}" if 0.995 <= value', 'return f"{value:.1f}" if 9.95 <= value',
           "runtime/test_text.py"),
     Fault("runtime/files.py", "                os.unlink(aside)\n", "                pass\n", "runtime/test_files.py"),
     Fault("runtime/limits.py", "max(1, n_cores + 1 + int(n_jobs))", "max(1, n_cores + int(n_jobs))",
@@ -110,12 +110,12 @@ FAULTS = [
           "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
     # --- classify
     Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
-    Fault("classify/hierarchical.py", "first[some] += scores > 0", "first[some] += scores >= 0",
-          "classify/test_dag.py"),
+    Fault("classify/hierarchical.py", "rows[~(of_rows > 0)]", "rows[~(of_rows >= 0)]",
+          "classify/test_hierarchical.py"),
     Fault("classify/linear/path_classifiers.py", "if not np.isfinite(scores).all():", "if False:",
           "classify/test_path_classifiers.py"),
     # --- choose
-    Fault("choose/search.py", "before.floor - after.floor > n_errors *", "before.floor - after.floor > 0 *",
+    Fault("choose/search.py", "- level.floor > larger_standard_error(", "- level.floor > 0 * larger_standard_error(",
           "choose/test_search.py"),
     Fault("choose/class_weight.py", "self.cost.sum(axis=1) / (len(self.classes) - 1)",
           "self.cost.sum(axis=0) / (len(self.classes) - 1)", "choose/test_class_weight.py"),

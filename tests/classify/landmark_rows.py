@@ -13,7 +13,7 @@ def small_map(columns: Any, n_landmarks: int) -> FeatureMap:
     """Features of the first rows as landmarks, and a rule of two cuts."""
     d = columns.shape[1]
     return FeatureMap(
-        np.arange(d), np.zeros(d), np.ones(d), None, np.ones(d, np.float32), columns[:n_landmarks].copy(), 0.3,
+        np.zeros(d), np.ones(d), None, np.ones(d, np.float32), columns[:n_landmarks].copy(), 0.3,
         np.array([0, 1]), np.zeros(2, np.float32), np.array([0]), np.array([1]),
     )  # fmt: skip
 

@@ -307,14 +307,14 @@ def test_sparse_rows():
     assert_array_equal(model.predict_proba(sparse.csc_array(X)), clone(QUICK).fit(X, y).predict_proba(X))
 
 
-def test_neither_the_order_of_rows_and_columns_nor_threads_matter():
+def test_neither_the_order_of_rows_nor_threads_matter():
     X, y = rings(300)
     order = np.random.default_rng(0).permutation(300)
     families = ["gaussian", "neighbours", "trees"]
     first = StackedClassifier(learners=families, n_jobs=1).fit(X, y)
-    second = StackedClassifier(learners=families, n_jobs=2).fit(X[order][:, [2, 0, 1]], y[order])
+    second = StackedClassifier(learners=families, n_jobs=2).fit(X[order], y[order])
     assert first.learners_ == second.learners_
-    assert_array_equal(first.predict_proba(X), second.predict_proba(X[:, [2, 0, 1]]))
+    assert_array_equal(first.predict_proba(X), second.predict_proba(X))
 
 
 def test_members_are_trained_on_a_cluster(client):

@@ -528,7 +528,6 @@ def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
         (("feature_map", "weights"), 0.0),
         (("feature_map", "scale"), -1.0),
         (("feature_map", "centre"), 1e200),
-        (("feature_map", "order"), 0),
     ],
 )
 def test_numbers_that_no_fit_gives(run, model, tmp_path, path, value):

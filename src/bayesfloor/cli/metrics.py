@@ -106,7 +106,7 @@ def _check_limits(first: str, **limits: float | None) -> None:
             raise UsageError(f"--{name.replace('_', '-')} {value:g}: must be {allowed} for the metric {first!r}")
 
 
-def metric_arguments(given: MetricOptions, table: "Table") -> dict[str, Any]:
+def metric_arguments(given: MetricOptions, table: "Table", *, fast: bool = False) -> dict[str, Any]:
     """Return the arguments of the library that say what models are judged by.
 
     Parameters
@@ -115,6 +115,8 @@ def metric_arguments(given: MetricOptions, table: "Table") -> dict[str, Any]:
         What models are to be judged by.
     table : Table
         What was read. Where its target holds numbers, what needs classes is refused.
+    fast : bool, default=False
+        Whether spanning trees alone answer.
 
     Returns
     -------
@@ -128,6 +130,8 @@ def metric_arguments(given: MetricOptions, table: "Table") -> dict[str, Any]:
         for name, value in {"by": given.by, "costs": given.costs, "positive": given.positive}.items():
             if value is not None:
                 raise UsageError(f"--{name.replace('_', '-')} {where}")
+        if fast:
+            raise UsageError(f"--fast {where}; --effort fast trains little")
         if given.metric and given.metric[0] not in NUMBER_METRICS:
             known = ", ".join(NUMBER_METRICS)
             raise UsageError(f"--metric {given.metric[0]} {where}, and for numbers it is one of {known}")
