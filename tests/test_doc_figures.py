@@ -19,6 +19,7 @@ from decimal import Decimal
 import pytest
 
 from bayesfloor.floor.learned import findings
+from bayesfloor.report import verdict
 from bayesfloor.report.sections import answer
 from sourced_figures import (
     PAGES,
@@ -48,6 +49,7 @@ SETTINGS = {
     "reading_a_report.md": {
         f"{answer.NEARLY_ALL:.0%}": "share of the stack's lead from which a model is good",
         f"{findings.STILL_FALLING:.0%}": "share of what was reached by which the curve ends lower",
+        f"{verdict.WORTH:.0%}": "share of what there was that may be left where a report says stop",
     },
     "regression_report.md": {"60%": "a target, as an example", "100%": "the largest R²"},
     "scale.md": {

@@ -212,7 +212,7 @@ def rows_of(kind, n, rng):
 
 
 @pytest.mark.parametrize("kind", ["even", "growing", "skewed"])
-@pytest.mark.parametrize(("n", "n_draws"), [(100, 12), (600, 4)])
+@pytest.mark.parametrize(("n", "n_draws"), [(100, 40), (600, 4)])
 def test_intervals_hold_the_share_that_was_asked_for(kind, n, n_draws):
     """Over draws of the training rows, and as many rows above as below."""
     below, above = [], []

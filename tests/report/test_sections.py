@@ -86,7 +86,7 @@ def test_a_terminal_shows_fewer_rows_and_leaves_out_a_column(shown):
     assert "range" in markdown
     assert ("c7" in text, "c8" in text, "c19" in markdown, "c20" in markdown) == (True, False, True, False)
     assert "37 more are in the HTML page and the JSON." in text
-    assert "25 more are in the JSON." in markdown
+    assert "25 more are in the HTML page and the JSON." in markdown
     whole = TextTable(("name", "rows", "range"), rows, is_whole=True)
     for render in (render_text, render_markdown):
         assert "c29" in shown(render, whole)

@@ -42,7 +42,7 @@ _WIDE = 0.5
 #: How many labels must be doubtful for looking at them to be a step of its own.
 _FEWEST_WRONG = 3
 #: Share of what is left to win from which another step is worth naming.
-_WORTH = 0.02
+WORTH = 0.02
 #: What no look at a table can tell. The best 50 of 2,000 columns of noise let models reach 5 to 8% on shuffled labels.
 NOT_TESTABLE = (
     "Not testable: columns that were filled in after the outcome, chosen or encoded by the labels beforehand (the best "
@@ -225,7 +225,7 @@ def limit_of(metric: MetricFloor, codes: Collection[str] = (), reached_by: str |
     has_improved = _worse(metric, float(value[-1]), float(value[0])) > 0
     scale = abs(metric.baseline - metric.perfect)
     at_most = _worse(metric, low if metric.larger_is_better else high, metric.best)
-    is_done = at_most <= _WORTH * scale
+    is_done = at_most <= WORTH * scale
     if codes & _NOTHING or beats_nothing(metric):
         state = "nothing"
     elif metric.reached == metric.perfect and is_done:
@@ -235,7 +235,7 @@ def limit_of(metric: MetricFloor, codes: Collection[str] = (), reached_by: str |
     elif codes & _HELPS:
         state = "helps"
     elif gain <= STILL_FALLING * left:  # next to nothing may be left only where the rows suffice to say so
-        state = "little" if is_done or abs(metric.perfect - metric.estimate) > _WORTH * scale else "unknown"
+        state = "little" if is_done or abs(metric.perfect - metric.estimate) > WORTH * scale else "unknown"
     else:  # a quarter of the range is about a standard error; of the error, findings have said so
         is_clear = metric.name != "error" and has_improved and gain > (high - low) / 4.0
         state = "helps" if is_clear else "unknown"
@@ -342,9 +342,9 @@ def _steps_to_win(figures: Figures, limit: Limit) -> Iterator[Step]:
             )
     rest = abs(metric.perfect - metric.estimate)
     scale = abs(metric.baseline - metric.perfect)
-    if limit.more_rows == "little" and not figures.err_alike and rest <= _WORTH * scale:
+    if limit.more_rows == "little" and not figures.err_alike and rest <= WORTH * scale:
         yield Step("stop", gap, f"Stop: about {difference(gap, metric.is_rate)} can be won here.")
-    elif rest > _WORTH * scale:
+    elif rest > WORTH * scale:
         yield Step(
             "better columns",
             rest,

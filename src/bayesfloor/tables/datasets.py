@@ -75,7 +75,7 @@ def list_datasets(*, data_dir: str | Path | None = None) -> tuple[DatasetInfo, .
     Examples
     --------
     >>> from bayesfloor.tables.datasets import list_datasets
-    >>> list_datasets()[1]
+    >>> list_datasets()[2]
     DatasetInfo(name='digits', n_samples=1797, n_features=64, n_classes=10, origin='built in')
     """
     built_in = [DatasetInfo(name, *size, "built in") for name, size in BUILT_IN.items()]

@@ -89,6 +89,8 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         # no proxy between the test and the driver, which are on one machine
         environment.setenv("NO_PROXY", ",".join(filter(None, [os.environ.get("NO_PROXY"), "localhost,127.0.0.1"])))
         started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+        # a page hears of focus where its window has it, which no window without a screen needs to have
+        started.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         try:
             yield Browser(started, tmp_path_factory.mktemp("page"))
         finally:
