@@ -34,7 +34,7 @@ from bayesfloor.runtime.checks import (
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import check_same_index, like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, quoted
-from bayesfloor.tables.arguments import check_problem
+from bayesfloor.tables.arguments import check_problem, problem_and_table
 from bayesfloor.tables.frames import is_eager_frame
 
 
@@ -175,7 +175,9 @@ def compare_features(
     options = check_options(n_jobs=n_jobs, device="cpu", random_state=seed)
     looked = Looked(target)
     if checks:
-        of_x = labelled(asked.X) if is_eager_frame(asked.X) or np.ndim(asked.X) == 2 else None
+        of_x = None
+        if is_eager_frame(asked.X) or np.ndim(asked.X) == 2:
+            of_x = problem_and_table(asked.X, asked.labels, task=target.task, prepare=prepare, seed=seed)
         split = {"may_split": is_int(cv), "may_be_times": learners is not None}
         looked = look(representations, of_x, target, asked.y, options, **split)
     if looked.are_leaks:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.choose.comparing.representations import Representation
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import LEARNED_VALUES
 from bayesfloor.floor.learned.trust.checks import find_dependence_in, groups_of, possible_times, single_columns
@@ -46,7 +47,7 @@ class Looked:
 
 def look(
     representations: list[Representation],
-    X: Any,
+    X: tuple[Problem, Table | None] | None,
     shared: Problem,
     y: NDArray[Any],
     options: Options,
@@ -60,8 +61,8 @@ def look(
     ----------
     representations : list of Representation
         What is compared; those that are fitted to rows are looked at before that.
-    X : Problem or None
-        The rows that steps and names of columns are about, where there are any.
+    X : (Problem, Table or None) or None
+        The rows that steps and names of columns are about, where there are any, and the table that they were made of.
     shared : Problem
         What is known of the rows.
     y : ndarray of shape (n,)
@@ -78,8 +79,8 @@ def look(
     Looked
     """
     found = Looked(shared)
-    for name, problem in _problems(representations, X, shared, y):
-        source = source_from(problem, None)
+    for name, problem, table in _problems(representations, X, shared, y):
+        source = source_from(problem, table)
         leaks = find_leaks(source, single_columns(source, options), options.random_state)
         reasons, findings = list(found.trust.reasons), list(found.findings)
         if leaks:
@@ -111,16 +112,19 @@ def _kept_apart(given: Problem, source: Source, kind: str, column: str, may_be_t
 
 
 def _problems(
-    representations: list[Representation], X: Problem | None, shared: Problem, y: NDArray[Any]
-) -> list[tuple[str, Problem]]:
+    representations: list[Representation],
+    X: tuple[Problem, Table | None] | None,
+    shared: Problem,
+    y: NDArray[Any],
+) -> list[tuple[str, Problem, Table | None]]:
     """Return what is looked at: X, or each representation that holds features already."""
     if X is not None:
-        return [("", X)]
-    found = []
+        return [("", *X)]
+    found: list[tuple[str, Problem, Table | None]] = []
     for each in representations:
         if each.is_fitted or each.sides or not each.takes_new_rows:
             continue
         rows = np.arange(min(len(y), LEARNED_VALUES // each.n_columns))
         names = each.parts[0].columns if len(each.parts) == 1 else None
-        found.append((each.name, replace(each.problem(shared, y, rows), tabular=None, feature_names=names)))
+        found.append((each.name, replace(each.problem(shared, y, rows), tabular=None, feature_names=names), None))
     return found
