@@ -247,7 +247,8 @@ def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str
         example = f" such as {quoted(text.categories[0])}" if isinstance(text, TextColumn) and text.categories else ""
         raise ValueError(
             f"{table.source}: the target {target!r} holds values{example}, not numbers. Classes need "
-            "task='classification' (--task classification), or learned_floor; or name another column"
+            "learned_floor, or task='classification' of read_table and difficulty_report (--task classification); or "
+            "name another column"
         )
     if task != "auto":
         return task
