@@ -315,7 +315,5 @@ def test_arrays_of_another_shape_are_told_what_to_do():
 
 def test_text_where_numbers_are_needed_names_what_takes_it():
     frame = pd.DataFrame({"a": np.arange(40.0), "t": ["x", "y"] * 20})
-    with pytest.raises(
-        ValueError, match=r"such as 'x', not numbers\. Classes need learned_floor, or task='classification'"
-    ):
+    with pytest.raises(ValueError, match=r"such as 'x', not numbers\. Classes need learned_floor, or task="):
         regression_floor(frame, "t")
