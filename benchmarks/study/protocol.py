@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,10 +137,18 @@ def chosen_parameters(classifier: Any) -> dict[str, Any]:
     return {}
 
 
+@contextmanager
+def _grid_of_the_protocol() -> Iterator[None]:
+    """Have classifiers not warn of the values of C and of the folds: both are those of the protocol."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"The accuracy, |Some of the \d+ folds lack a class")
+        yield
+
+
 def _timed_fit(method: Method, seed: int, parts: Parts) -> tuple[Any, float, float, bool]:
     """Fit; return the classifier, seconds of the clock and of the processor, and whether kernels were compiled."""
     classifier = method.make(seed)
-    with install_recorder("numba:compile") as compilations:
+    with _grid_of_the_protocol(), install_recorder("numba:compile") as compilations:
         wall, cpu = time.perf_counter(), time.process_time()
         classifier.fit(parts.X_train, parts.y_train)
         cpu_seconds, seconds = time.process_time() - cpu, time.perf_counter() - wall
@@ -152,7 +161,8 @@ def _warm_up(method: Method, parts: Parts) -> None:
         return
     places = [np.flatnonzero(parts.y_train == label)[:_ROWS_TO_WARM_UP] for label in np.unique(parts.y_train)]
     few = np.concatenate(places)
-    method.make_light().fit(parts.X_train[few], parts.y_train[few]).predict(parts.X_test[:10])
+    with _grid_of_the_protocol():
+        method.make_light().fit(parts.X_train[few], parts.y_train[few]).predict(parts.X_test[:10])
 
 
 def _count(classifier: Any, attribute: str) -> int | None:
