@@ -21,7 +21,7 @@ def test_a_floor_is_below_what_is_attained(estimate, low, high, reached, reached
     of_model, of_constant = (reached, reached + reached_arm), (baseline, baseline + baseline_arm)
     found, (least, most) = below_attained(estimate, (low, high), of_model, of_constant)
     assert found == min(estimate, reached, baseline)
-    assert least <= found <= most
+    assert least <= found <= min(reached, baseline) <= most
     assert most <= max(of_constant[1], found)
     if of_model[1] < baseline:
         assert most <= max(baseline, found)
@@ -75,6 +75,19 @@ def test_figures_of_numbers_are_in_order():
             reached, baseline, estimate = sign * figures.reached, sign * figures.baseline, sign * figures.estimate
             assert estimate <= min(reached, baseline) + 1e-12
             assert sign * figures.best <= estimate <= sign * figures.measured
+
+
+def test_the_absolute_error_reaches_to_what_was_attained():
+    """In time, where models lose more squares than the mean, a range that is scaled to squares ended below them."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(60, 120))
+        y = np.linspace(-1.0, 1.0, n) + rng.standard_normal(n)
+        floor = regression_floor(
+            rng.standard_normal((n, 3)), y, learners=["linear", "neighbours"], time=np.arange(n), **QUICK
+        )
+        figures = floor.metrics["mae"]
+        assert figures.measured >= min(figures.reached, figures.baseline) - 1e-12, seed
 
 
 def test_the_range_of_a_subgroup_ends_where_classes_are_even():

@@ -97,7 +97,8 @@ def widened(lower: float, estimate: float, residual_z: float, factor: float) -> 
 def below_attained(estimate: float, interval: Range, reached: Range, baseline: Range) -> tuple[float, Range]:
     """Put a floor and its range below what is attained, with features and without; every figure goes through this.
 
-    The baseline on these rows is the worse end where models surely have less, and else the upper end of it: shares of
+    A range reaches to what is attained: where a metric is scaled to the end of another, its own may end before. The
+    baseline on these rows is the worse end where models surely have less, and else the upper end of it: shares of
     classes and the spread of numbers are those of a sample.
 
     Parameters
@@ -112,9 +113,10 @@ def below_attained(estimate: float, interval: Range, reached: Range, baseline: R
     estimate : float
     interval : (float, float)
     """
-    estimate = min(estimate, reached[0], baseline[0])
+    attained = min(reached[0], baseline[0])
+    estimate = min(estimate, attained)
     most = baseline[0] if reached[1] < baseline[0] else baseline[1]
-    return estimate, (min(interval[0], estimate), max(min(interval[1], most), estimate))
+    return estimate, (min(interval[0], estimate), max(min(interval[1], most), attained))
 
 
 def growth_of_lead(errors: Sequence[Floats], of_baseline: Floats, standard_error: Callable[[Floats], float]) -> float:
