@@ -27,10 +27,13 @@ explains. It is 0 where surer halves do not surely disagree less than the others
 does that, and nothing tells it from wrong labels. Wrong labels may also hide in the overlap, as many as there would be
 if label and truth were drawn from q apart from each other: Σ (1 - q_j) is the upper end.
 
-**Numbers.** Residuals are divided by the noise there. What noise does is read from the middle of their distribution:
-Student's t with the degrees of freedom that have the median and the 95th percentile of their sizes, above and below the
-prediction apart. p-values of the tails are adjusted for the number of rows (Benjamini and Hochberg 1995). The longer
-the tails, the farther a row has to be: with 3 degrees of freedom few mistakes can be told from noise.
+**Numbers.** Residuals are divided by the noise there. What is left follows Student's t, above and below the prediction
+apart, but for a share of mistakes, which may have any size up to the largest. Many large residuals are noise of long
+tails, and a few that stand apart are mistakes: where these make the sizes of all residuals 100 times as likely as noise
+alone does, p-values are tails of t, averaged over degrees of freedom, scales and shares by the same likelihood. They
+are adjusted for the number of rows (Benjamini and Hochberg 1995). The longer the tails, the farther a row has to be:
+with 3 degrees of freedom few mistakes can be told from noise. Noise is not held to have longer tails than that: rows
+that these reach are listed.
 """
 
 from dataclasses import dataclass
@@ -39,7 +42,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, expit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betaincinv, expit, gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from bayesfloor.learn.nearest import nearest_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
@@ -62,10 +65,14 @@ _FEWEST_TO_HALVE = 4
 _N_SHARES = 2001
 #: Least probability of a class, so that odds are finite.
 _LEAST = 1e-12
-#: Quantiles of the size of residuals that tell their distribution.
-_MIDDLE, _SHOULDER = 0.5, 0.95
-#: Degrees of freedom of the noise: from Cauchy's tails to normal ones.
-_DEGREES = np.geomspace(200.0, 1.0, 200)
+#: Degrees of freedom of the noise: from those below which even one number far off is no news, to nearly normal tails.
+_DEGREES = np.geomspace(3.0, 100.0, 12)
+#: Shares of numbers that are mistakes.
+_MISTAKES = np.array([0.003, 0.01, 0.02, 0.04, 0.08])
+#: Scales of the noise beside what the median says: how many, and how far their logarithms go, times the root of rows.
+_N_SCALES, _REACH_OF_SCALES, _LEAST_REACH, _MOST_REACH = 15, 5.0, 0.1, 0.45
+#: How many times as likely mistakes have to make the residuals as noise alone.
+_SURE_OF_MISTAKES = 100.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,9 +92,8 @@ class SuspiciousRows(Result, rows="row given suggested score"):
         Of classes the chance that the label is wrong, at least .5. Of numbers 1 less the share of noise that is
         expected among the rows up to this one, at least .95.
     z : ndarray of shape (n_listed,)
-        How far the number is from the prediction, and on the same side from the numbers of its nearest rows, in
-        standard deviations of the noise there: the smaller of the two. Of classes the logarithm of the odds that rank
-        all rows, which are those of a wrong label times a constant.
+        How far the number is from the prediction, in standard deviations of the noise there. Of classes the logarithm
+        of the odds that rank all rows, which are those of a wrong label times a constant.
     neighbours : ndarray of shape (n_listed, n_beside)
         Nearest of the tested rows, among the rows given, the nearest first: of classes, those of the suggested label.
         -1 where there are no more.
@@ -338,17 +344,14 @@ def doubt_numbers(z: Floats, confidence: float = 0.95, *, seen: Floats | None = 
     Doubts
     """
     seen, n = z if seen is None else seen, len(z)
-    p, is_listed, n_before = np.ones(n), np.zeros(n, bool), -1
-    while is_listed.sum() > n_before:  # what is listed is no noise, and tells none
-        n_before = is_listed.sum()
-        for side in (z > 0.0, z < 0.0):  # noise may reach farther up than down
-            if (side & ~is_listed).any():
-                degrees, scale = noise_of(z[side & ~is_listed])
-                p[side] = 2.0 * stdtr(degrees, -np.abs(seen[side]) / scale)
-        order = np.argsort(p, kind="stable")
-        adjusted = np.empty(n)
-        adjusted[order] = np.minimum.accumulate((p[order] * n / np.arange(1, n + 1))[::-1])[::-1]
-        is_listed |= adjusted <= FALSE_NUMBERS
+    p = np.ones(n)
+    for side in (z > 0.0, z < 0.0):  # noise may reach farther up than down
+        if side.any():
+            p[side] = noise_beyond(np.abs(z[side]), np.abs(seen[side]))
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum.accumulate((p[order] * n / np.arange(1, n + 1))[::-1])[::-1]
+    is_listed = adjusted <= FALSE_NUMBERS
     adjusted = np.minimum(adjusted, 1.0)
     # beyond the least residual that is listed: how many there are, and how many of them noise explains
     n_listed = int(is_listed.sum())
@@ -360,17 +363,39 @@ def doubt_numbers(z: Floats, confidence: float = 0.95, *, seen: Floats | None = 
     return Doubts(1.0 - adjusted, seen, is_listed, max(n_listed - expected, 0.0), interval)
 
 
-def noise_of(z: Floats) -> Range:
-    """Return degrees of freedom and scale of Student's t that has the median and the 95th percentile of sizes.
+def noise_beyond(sizes: Floats, least: Floats) -> Floats:
+    """Return how likely noise is at least so large, or 1 where nothing shows that sizes are more than noise.
 
-    A few mistakes move neither quantile much.
+    Parameters
+    ----------
+    sizes : ndarray of shape (n,)
+        Of residuals, a few of which may be mistakes.
+    least : ndarray of shape (m,)
+        The sizes asked for.
+
+    Returns
+    -------
+    ndarray of shape (m,)
     """
-    middle, shoulder = np.quantile(np.abs(z), [_MIDDLE, _SHOULDER])
-    quantiles = stdtrit(_DEGREES, 0.5 + 0.5 * _MIDDLE), stdtrit(_DEGREES, 0.5 + 0.5 * _SHOULDER)
-    # one standard error more, so that few rows are not taken for short tails by chance
-    ratio = shoulder / max(middle, _LEAST) * (1.0 + len(z) ** -0.5)
-    degrees = float(np.exp(np.interp(ratio, quantiles[1] / quantiles[0], np.log(_DEGREES))))
-    return degrees, max(float(shoulder / stdtrit(degrees, 0.5 + 0.5 * _SHOULDER)), _LEAST)
+    unit = max(float(np.median(sizes)), _LEAST)
+    reach = float(np.clip(_REACH_OF_SCALES / len(sizes) ** 0.5, _LEAST_REACH, _MOST_REACH))
+    scales = unit * np.exp(np.linspace(-reach, reach, _N_SCALES)) / stdtrit(_DEGREES, 0.75)[:, np.newaxis]
+    of_mistakes = 1.0 / max(float(sizes.max()), unit)
+    logs = np.empty((*scales.shape, 1 + len(_MISTAKES)))
+    constants = gammaln(0.5 * _DEGREES + 0.5) - gammaln(0.5 * _DEGREES) - 0.5 * np.log(0.25 * np.pi * _DEGREES)
+    for of_degrees, degrees, scale, constant in zip(logs, _DEGREES, scales[..., np.newaxis], constants, strict=True):
+        of_noise = constant - np.log(scale) - (0.5 * degrees + 0.5) * np.log1p((sizes / scale) ** 2 / degrees)
+        of_degrees[:, 0], of_noise = of_noise.sum(axis=1), np.exp(of_noise)
+        for k, share in enumerate(_MISTAKES, 1):
+            of_degrees[:, k] = np.log((1.0 - share) * of_noise + share * of_mistakes).sum(axis=1)
+    likelihood = np.exp(logs - logs.max())
+    found, told = np.ones(len(least)), np.flatnonzero(least > 0.0)
+    if likelihood[..., 1:].sum() < _SURE_OF_MISTAKES * len(_MISTAKES) * likelihood[..., 0].sum():
+        return found
+    weights = likelihood[..., 1:].sum(axis=-1)
+    tails = 2.0 * stdtr(_DEGREES[:, np.newaxis, np.newaxis], -least[told] / scales[..., np.newaxis])
+    found[told] = np.einsum("ds,dsn->n", weights / weights.sum(), tails)
+    return found
 
 
 def list_rows(

@@ -23,6 +23,8 @@ from bayesfloor.runtime.arrays import Floats, Ints
 MOST_BINS, BIN_ROWS = 10, 40
 #: Standard deviations from the prediction below which no row is compared with its neighbours.
 ODD = 2.5
+#: How far a row has to be from the median of its neighbours, as a share of how far it is from the prediction.
+AS_FAR = 0.5
 #: Rows beside another, whose residuals tell how large its own may be, and the least size of a residual, in deviations.
 N_NEAR, LEAST_SIZE = 25, 0.05
 
@@ -144,7 +146,7 @@ def _chance_of_even(order: Ints, residuals: Floats, weight: Floats, clusters: In
 
 
 def suspicious_numbers(tested: TestedRows, profile: NoiseProfile, n_drawn: int | None = None) -> SuspiciousRows:
-    """List the rows whose y is far from the prediction, and on the same side far from that of their neighbours.
+    """List the rows whose y is far from the prediction, and on the same side from that of their neighbours.
 
     Parameters
     ----------
@@ -165,12 +167,10 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile, n_drawn: int |
     some = np.lexsort((tested.y, predicted, -np.abs(z)))[:MOST_LISTED]
     some = some[np.abs(z[some]) >= ODD]
     nearest = nearest_others(tested.points, some, np.arange(len(z)))
-    # their median, of which a mistake among them is no large part, varies by more than their mean
-    spread = sd[some] * (1.0 + 0.5 * np.pi / nearest.shape[1]) ** 0.5
-    of_neighbours = (tested.y[some] - np.median(tested.y[nearest], axis=1)) / spread
-    agree = np.sign(of_neighbours) == np.sign(z[some])
+    # beside a mistake a prediction may be wrong, and not the number
+    from_others = (tested.y[some] - np.median(tested.y[nearest], axis=1)) / sd[some]
     seen = np.zeros(len(z))
-    seen[some] = np.where(agree, np.sign(z[some]) * np.minimum(np.abs(of_neighbours), np.abs(z[some])), 0.0)
+    seen[some] = np.where(from_others * np.sign(z[some]) >= AS_FAR * np.abs(z[some]), z[some], 0.0)
     return list_rows(
         doubt_numbers(z, profile.confidence, seen=seen),
         tested.centre + tested.scale * tested.y,
