@@ -69,7 +69,7 @@ PATIENCE = 480
 BY_HAND: dict[str, list[dict[str, Any]]] = {
     "abalone": [{"encode": "onehot"}],
     "fars": [
-        {},
+        {"prepare": StandardScaler()},
         {"encode": "onehot", "categorical": ["CASE_STATE", "SEX", "PERSON_TYPE", "SEATING_POSITION", "RACE"]},
         {"encode": "onehot", "categorical": ["PERSON_TYPE", "EJECTION", "TAKEN_TO_HOSPITAL", "RESTRAINT_SYSTEM-USE"]},
     ],
@@ -84,9 +84,9 @@ BY_HAND: dict[str, list[dict[str, Any]]] = {
         {"encode": "onehot", "categorical": ["white_king_rank", "white_rook_rank", "black_king_rank"]},
     ],
     "nursery": [{"encode": "onehot"}, {"encode": "ordinal"}],
-    "winequality-red": [{}],
-    "winequality-white": [{}],
-    "yeast": [{"drop": ["Sequence_Name"]}, {"drop": ["Sequence_Name"], "scale": "minmax"}],
+    "winequality-red": [{"prepare": StandardScaler()}],
+    "winequality-white": [{"prepare": StandardScaler()}],
+    "yeast": [{"drop": ["Sequence_Name"], "prepare": StandardScaler()}, {"drop": ["Sequence_Name"], "scale": "minmax"}],
 }
 
 
@@ -280,8 +280,8 @@ def compare_shared(folder: Path, path: Path) -> dict[str, Any]:
     folds = deal_folds(labels_of(header, records, target))
     by_hand = {}
     for options in BY_HAND[name]:
-        said = ", ".join(f"{key}={value}" for key, value in options.items()) or "none"
-        _, _, wrong = learned_errors(chosen, target, folds, prepare="strict", **options)
+        said = ", ".join(f"{key}={value}" for key, value in options.items())
+        _, _, wrong = learned_errors(chosen, target, folds, **options)
         by_hand[said] = float(wrong.mean())
     floor, used, wrong = learned_errors(chosen, target, folds)
     bare = float(wrong.mean())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.text import counted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, text_column
 from bayesfloor.tables.datasets import BUILT_IN, DATA_VARIABLE, load_dataset, local_files
 from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.prepare import make_table
@@ -65,9 +65,7 @@ def load_paper_set(name: str, *, data_dir: str | Path | None = None, download: b
     if is_local:
         table = load_dataset(name, data_dir=data_dir)
     elif download:
-        table = make_table(
-            _from_openml(name, data_dir), ReadOptions("class", strict=True, encode="onehot", scale="none")
-        )
+        table = table_of_columns(_from_openml(name, data_dir))
     else:
         raise FileNotFoundError(_nowhere(name, data_dir))
     cautions = check_fingerprint(table.X, table.y, FINGERPRINTS[name], name, strict=is_local)
@@ -75,6 +73,18 @@ def load_paper_set(name: str, *, data_dir: str | Path | None = None, download: b
         leak = f"The last feature of {name} is the label's own number, as in the paper; {name}_noleak is without."
         cautions = (*cautions, leak)
     return replace(table, cautions=(*table.cautions, *cautions))
+
+
+def table_of_columns(raw: RawTable) -> Table:
+    """Make a table as the paper did: a category becomes a column of 0 and 1 for each value but the first."""
+    columns: list[Column] = []
+    for column in raw.columns:
+        if isinstance(column, TextColumn) and column.name != raw.target and not column.gaps.any():
+            values = enumerate(column.categories[1:], start=1)
+            columns += [NumberColumn(f"{column.name}={value}", (column.codes == code) * 1.0) for code, value in values]
+        else:
+            columns.append(column)
+    return make_table(replace(raw, columns=columns), ReadOptions(raw.target, as_given=True, scale="none"))
 
 
 def content_checksum(X: NDArray[Any]) -> str:

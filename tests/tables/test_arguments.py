@@ -231,7 +231,7 @@ def test_weights_of_a_folder_of_files(tmp_path):
         ({"sample_weight": "site"}, ValueError, "the column 'site' holds no numbers, so it is no sample_weight"),
         ({"by": "sites"}, ValueError, "did you mean 'site'?"),
         ({"y": LABELS[:-1]}, ValueError, "inconsistent numbers of samples"),
-        ({"prepare": "strict"}, ValueError, "line 9: 2 missing labels in 'y'"),
+        ({"prepare": None}, ValueError, "rows.csv: column 'site' does not hold numbers alone"),
     ],
 )
 def test_what_cannot_be_used_of_a_file(tmp_path, given, kind, message):

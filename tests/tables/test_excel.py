@@ -75,7 +75,7 @@ def test_a_messy_sheet(write):
     np.testing.assert_array_equal(columns["when"].values, [18262 * 86400, 18262.5 * 86400, np.nan])
     np.testing.assert_array_equal(columns["mixed"].values, [np.nan, 3, 4.5])
     assert columns["formula"].values.tolist() == [42, 42, 42]
-    assert columns["y"] == TextColumn("y", ("u", "v"), columns["y"].codes, was_stripped=True)
+    assert columns["y"] == TextColumn("y", ("u", "v"), columns["y"].codes)
     assert table.notes == [
         "Excel file, sheet 'S', what stands above row 4 left out, column names from row 4.",
         "1 blank row was skipped.",

@@ -7,7 +7,6 @@ import pickle
 import re
 import zipfile
 from datetime import datetime, time, timedelta
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,22 +20,22 @@ from hypothesis import strategies as st
 from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
-from bayesfloor.tables import read as tables_read
 from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import DateColumn
 from bayesfloor.tables.formats import read_raw
+from bayesfloor.tables.read import read_table
 
 FRAME = pd.DataFrame(
     {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}
 )
 
-#: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
-read_table = partial(tables_read.read_table, prepare="strict")
 EXPECTED = [[1, 0.5, 0, 0], [2, 1.5, 1, 0], [3, 2.5, 0, 0], [4, 3.5, 0, 1]]
 
 
 def raw(path, **options):
-    return read_table(path, scale="none", **options)
+    """Read numbers as they are; text as the options say."""
+    prepare = "auto" if options.keys() & {"encode", "categorical", "impute"} else None
+    return read_table(path, scale="none", prepare=prepare, **options)
 
 
 @pytest.fixture
@@ -115,10 +114,9 @@ def test_dates_and_lists_are_neither_numbers_nor_text(tmp_path):
     path = tmp_path / "dates.parquet"
     days = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"])
     FRAME.assign(day=days)[["day", "a", "y"]].to_parquet(path)
-    with pytest.raises(ValueError, match=r"dates\.parquet: column 'day' holds Datetime.*drop=\['day'\] \(--drop day\)"):
-        read_table(path, encode="onehot")
+    with pytest.raises(ValueError, match=r"dates\.parquet: column 'day' does not hold numbers alone.*drop=\['day'\]"):
+        raw(path)
     assert raw(path, drop="day").feature_names == ("a",)
-    assert raw(path, encode="drop").feature_names == ("a",)
 
 
 TIMES = [datetime(2020, 1, 1, 12), None, datetime(1969, 12, 31, 23, 59, 59)]
@@ -144,9 +142,8 @@ def test_dates_are_seconds(tmp_path, kind):
         assert column.type_name == str(DATES[column.name][0].dtype)
         assert column.gaps.tolist() == [False, True, False]
     assert table.take(np.array([2])).columns[0].values.tolist() == [-86400]
-    # strict reading refuses them for what they are, gaps or no gaps
-    with pytest.raises(ValueError, match="column 'date' holds Date, which is neither numbers nor text"):
-        read_table(tmp_path / "dates.bin")
+    with pytest.raises(ValueError, match="column 'date' does not hold numbers alone"):
+        raw(tmp_path / "dates.bin")
     with pytest.raises(ValueError, match=r"the target 'time' holds Time; labels are text or whole numbers"):
         read_table(write_without_gaps(frame, tmp_path / "d.parquet"), target="time")
 
@@ -161,18 +158,19 @@ def test_missing_values_in_parquet(tmp_path):
     pl.DataFrame({"a": [1.0, None, float("nan"), 4.0], "s": ["NA", None, "u", "u"], "y": [0, 1, 0, 1]}).write_parquet(
         path
     )
-    with pytest.raises(ValueError, match=r"gaps\.parquet, row 2: missing values in 2 rows.*'a' \(2\), 's' \(1\)"):
-        read_table(path, encode="onehot")
+    with pytest.raises(ValueError, match=r"gaps\.parquet, row 2, column 'a': there is no finite number"):
+        raw(path, drop="s")
     table = raw(path, encode="onehot", impute="most_frequent")
-    assert table.feature_names == ("a", "s=u")  # here "NA" is text like any other
-    assert table.X.tolist() == [[1, 0], [1, 1], [1, 1], [4, 1]]
+    assert table.feature_names == ("a",)
+    assert table.X.tolist() == [[1], [1], [1], [4]]
+    assert read_raw(path).columns[1].categories == ("NA", "u")  # here "NA" is text like any other
 
 
 def test_infinity_in_parquet(tmp_path):
     path = tmp_path / "infinite.parquet"
     pl.DataFrame({"a": [1.0, float("inf"), 3.0, 4.0], "y": [0, 1, 0, 1]}).write_parquet(path)
-    with pytest.raises(ValueError, match=r"infinite\.parquet, row 2, column 'a': the number is infinite"):
-        read_table(path)
+    with pytest.raises(ValueError, match=r"infinite\.parquet, row 2, column 'a': there is no finite number"):
+        raw(path)
 
 
 def test_broken_binary_files(refused, tmp_path):
@@ -254,10 +252,9 @@ def test_keel_names_its_target(write):
 
 
 def test_missing_values_in_arff(write):
-    with pytest.raises(ValueError, match=r"data\.arff, line 9: missing values in 1 rows"):
-        read_table(write(ARFF.replace("1, 0.5", "?, 0.5"), "data.arff"), encode="onehot")
-    with pytest.raises(ValueError, match=r"data\.arff, line 9: 1 missing label in 'class'"):
-        read_table(write(ARFF.replace("u, p", "u, ?", 1), "data.arff"), encode="onehot")
+    with pytest.raises(ValueError, match=r"data\.arff, line 9, column 'the size': there is no finite number"):
+        raw(write(ARFF.replace("1, 0.5", "?, 0.5"), "data.arff"), drop="s")
+    assert raw(write(ARFF.replace("u, p", "u, ?", 1), "data.arff"), drop="s").lines.tolist() == [10, 12, 13]
 
 
 BROKEN_ARFF = {
@@ -341,7 +338,11 @@ def test_npz(write):
         table = raw(write(content, "c.npz"))
         assert table.X.tolist() == [[1], [3], [1], [3]]
         assert table.y.tolist() == [2, 0, 2, 0]
-    table = raw(write(saved(X=[["u", "1"], ["v", "1"], ["u", "2"]], y=["a", "b", "a"]), "d.npz"), encode="ordinal")
+    table = raw(
+        write(saved(X=[["u", "1"], ["v", "1"], ["u", "2"]], y=["a", "b", "a"]), "d.npz"),
+        encode="ordinal",
+        categorical="x2",
+    )
     assert table.X.tolist() == [[0, 0], [1, 0], [0, 1]]
 
 

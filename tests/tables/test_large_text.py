@@ -44,7 +44,7 @@ def described(table):
         if isinstance(column, NumberColumn):
             columns.append((column.name, column.values.tobytes(), column.rounded))
         elif isinstance(column, TextColumn):
-            columns.append((column.name, column.categories, column.codes.tolist(), column.was_stripped))
+            columns.append((column.name, column.categories, column.codes.tolist()))
         else:
             columns.append(column)
     return columns, table.n_rows, table.lines.tolist(), table.notes
@@ -180,10 +180,10 @@ def test_what_is_wrong_deep_in_a_large_file_is_named(tmp_path):
     for bad, words in ((b"1,2,3\n", "line 50001: 3 fields, but line 1 has 5"), (b'1,2,"3"x,4,1\n', "text follows")):
         path.write_bytes(b"".join([*lines[:50_000], bad, *lines[50_001:]]))
         with pytest.raises(ValueError, match=words):
-            read_table(path, prepare="strict")
-    path.write_bytes(b"".join([*lines[:50_000], b'\n"1\n",2,3,4,1\n', b"z,1,2,3,1\n", *lines[50_001:]]))
-    with pytest.raises(ValueError, match=r"line 50004, column 'x0': 'z' is not a number"):
-        read_table(path, prepare="strict")
+            read_table(path, prepare=None)
+    path.write_bytes(b"".join([*lines[:50_000], b'\n"1\n",2,3,4,1\n', b",1,2,3,1\n", *lines[50_001:]]))
+    with pytest.raises(ValueError, match=r"line 50004, column 'x0': there is no finite number"):
+        read_table(path, prepare=None)
 
 
 def test_progress_is_a_bool_or_a_callable(tmp_path):
@@ -248,7 +248,7 @@ def test_columns_of_text_show_in_the_first_rows(row, n_passes, monkeypatch):
     passes = []
     read = text_tables._Columns.read
     monkeypatch.setattr(text_tables._Columns, "read", lambda *arguments: passes.append(1) or read(*arguments))
-    table = read_text_table(Contents("a.csv", ".csv", content.encode()), strays="text")
+    table = read_text_table(Contents("a.csv", ".csv", content.encode()))
     assert [column.shown(i) for i, column in enumerate([table.column("a")] * 400)] == texts
     assert isinstance(table.column("b"), NumberColumn)
     assert len(passes) == n_passes
@@ -257,7 +257,7 @@ def test_columns_of_text_show_in_the_first_rows(row, n_passes, monkeypatch):
 def test_what_is_wrong_in_the_first_rows_is_reported_in_order():
     content = b'a,y\n1,u\n2\n3,"v\n'  # a row that is too short, and below it an open quote
     with pytest.raises(ValueError, match=r"a\.csv, line 3: 1 field, but line 1 has 2"):
-        read_text_table(Contents("a.csv", ".csv", content), strays="text")
+        read_text_table(Contents("a.csv", ".csv", content))
 
 
 @given(st.lists(st.text(alphabet="0123 +-.,x", max_size=5), min_size=1, max_size=6))

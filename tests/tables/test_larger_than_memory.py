@@ -110,7 +110,7 @@ def test_chunks_of_a_text(frame, tmp_path, small_chunks, packed):
     path = tmp_path / ("table.csv.gz" if packed else "table.csv")
     content = frame.write_csv(separator=";").encode()
     path.write_bytes(gzip.compress(content) if packed else content)
-    expected = values_of(read_raw(path, strays="text", target="y"))
+    expected = values_of(read_raw(path, target="y"))
     assert "two\nlines" in expected["text"]
     assert all_chunks(source_of(path), target="y") == expected
 
@@ -141,7 +141,7 @@ def test_a_text_is_sampled_as_it_is_read(frame, tmp_path, small_chunks):
     path = tmp_path / "table.csv"
     path.write_text(text, encoding="cp1252")
     found = sample_of(source_of(path), 10_000, target="y")
-    expected = read_raw(path, strays="text", target="y")
+    expected = read_raw(path, target="y")
     assert not found.is_sampled
     assert values_of(found.raw) == values_of(expected)
     assert found.raw.lines.tolist() == expected.lines.tolist()
@@ -159,7 +159,7 @@ def test_several_texts_are_one_table(frame, tmp_path, small_chunks):
     turned = frame[400:].select(*reversed(frame.columns))
     second.write_bytes(gzip.compress(turned.write_csv(separator="\t").encode()))
     source = source_of([first, second])
-    expected = read_raw([first, second], strays="text", target="y")
+    expected = read_raw([first, second], target="y")
     assert source.columns == frame.columns
     assert all_chunks(source, target="y") == values_of(expected)
     sample = sample_of(source, 300, 7, target="y")

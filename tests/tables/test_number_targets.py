@@ -88,12 +88,12 @@ def test_numbers_as_people_write_them(write):
     assert "'sold' is none" in table.cautions[0]
 
 
-def test_strict_rules_for_a_number(write):
-    assert read_table(write("x;y\n1;0,5\n2;0,75\n3;1\n"), prepare="strict").y.tolist() == [0.5, 0.75, 1.0]
-    with pytest.raises(ValueError, match=r"line 3: 1 missing label in 'y'.*drop_missing"):
-        read_table(write("x,y\n1,0.5\n2,\n3,1.5\n"), prepare="strict")
-    table = read_table(write("x,y\n1,0.5\n2,\n3,1.5\n"), prepare="strict", drop_missing=True)
-    assert table.y.tolist() == [0.5, 1.5]
+def test_a_decimal_comma_and_a_missing_number(write):
+    assert read_table(write("x;y\n1;0,5\n2;0,75\n3;1\n"), prepare=None).y.tolist() == [0.5, 0.75, 1.0]
+    for drop_missing in (False, True):
+        table = read_table(write("x,y\n1,0.5\n2,\n3,1.5\n"), prepare=None, drop_missing=drop_missing)
+        assert table.y.tolist() == [0.5, 1.5]
+        assert "1 row without a number in 'y' left out." in table.notes
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_the_tabular_view_too(source):
     for other in ("csv", "parquet"):
         preparation, columns = table.preparation, table_of(ROWS)
         with TemporaryDirectory() as folder:
-            raw = read_raw(SOURCES[other](columns, Path(folder)), target="y", strays="text")
+            raw = read_raw(SOURCES[other](columns, Path(folder)), target="y")
         read = preparation.read(raw)
         view = preparation.tabular(read, preparation.features(read))
         same = [

@@ -9,10 +9,8 @@ import sklearn.datasets
 
 from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
 from bayesfloor.tables.formats import read_raw
-from bayesfloor.tables.options import ReadOptions
-from bayesfloor.tables.prepare import make_table
 from benchmarks.study.fingerprints import FINGERPRINTS, Fingerprint
-from benchmarks.study.paper_sets import check_fingerprint, content_checksum, load_paper_set
+from benchmarks.study.paper_sets import check_fingerprint, content_checksum, load_paper_set, table_of_columns
 from benchmarks.study.plan import PAPER_SETS, work_of
 from benchmarks.study.recipes import RECIPES, Recipe, follow
 
@@ -64,7 +62,7 @@ def test_recipes_turn_public_tables_into_the_papers_sets(data_dir, name):
         pytest.skip(f"no {path}")
     raw = read_raw(path, target=None, categorical=(), dropped=())
     raw = follow(RECIPES[name], raw, raw.names[-1])
-    table = make_table(raw, ReadOptions(raw.target, strict=True, encode="onehot", scale="none"))
+    table = table_of_columns(raw)
     expected = load_paper_set(name, data_dir=data_dir, download=False)
     np.testing.assert_array_equal(table.X, expected.X)
     assert table.y.tolist() == expected.y.tolist()

@@ -273,7 +273,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _floors(self, X: Any, y: Any, groups: Any, options: Options) -> ClassColumns | NumberColumns:
         """Check the data and choose the rows to search on."""
         check_option("task", self.task, TASKS)
-        how: dict[str, Any] = {"prepare": "strict", "seed": options.random_state, "needs_all": True}
+        how: dict[str, Any] = {"prepare": None, "seed": options.random_state, "needs_all": True}
         problem = check_problem(X, y, task=self.task, groups=groups, **how)
         self.task_ = problem.task
         self.__dict__.pop("classes_", None)

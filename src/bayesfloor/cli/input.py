@@ -99,7 +99,7 @@ def read_columns(files: Sequence[str], **how: Any) -> "RawTable":
     from bayesfloor.tables.formats import read_raw
 
     with without_messages_of_libraries():
-        return read_raw(list(files), strays="text", **how)
+        return read_raw(list(files), **how)
 
 
 def check_readable(file: str, known: list[str]) -> None:

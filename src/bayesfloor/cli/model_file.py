@@ -57,7 +57,7 @@ ROUNDING = 1e-3
 
 #: Letters in the name of a class: in an array of predictions, each row takes as much as the longest name.
 MOST_LETTERS = 1000
-_FORMAT = "bayesfloor model 7"
+_FORMAT = "bayesfloor model 8"
 
 Parts = dict[str, Any]
 

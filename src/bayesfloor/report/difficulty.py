@@ -93,7 +93,7 @@ def difficulty_report(
         other rows.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or data frame, default=None
         What a model has predicted for every row without having seen it, as for `floor_gap`.
-    prepare : {"auto", "strict"} or transformer, default="auto"
+    prepare : {"auto", None} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     effort : {"fast", "default"}, default="default"
         How much is trained, as for `learned_floor`.
@@ -161,7 +161,7 @@ def difficulty_report(
     if task != "regression":
         _check_asked_of_classes(asked)
     data = [_path_of(X) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
-    X, beside = at_hand(X, y, prepare, options.random_state, y=y, groups=groups, time=time, by=by)
+    X, beside = at_hand(X, y, options.random_state, y=y, groups=groups, time=time, by=by)
     y, groups, time, by = beside.values()
     if isinstance(X, RawTable):  # a model is given the features of the table
         table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)[1]

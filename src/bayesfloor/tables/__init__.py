@@ -23,7 +23,6 @@
                              features that a transformer of the caller's own makes
                 automatic      what becomes of each column: `treatments` of numbers, dates and text, and
                                `category_features`
-                strict         the same as the caller says, and nothing else
 
 What need not fit into memory is a source::
 

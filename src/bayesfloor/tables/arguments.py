@@ -36,7 +36,7 @@ from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import frame_of_raw, is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
-from bayesfloor.tables.options import ReadOptions, check_prepare
+from bayesfloor.tables.options import ReadOptions, check_prepare, is_transformer
 from bayesfloor.tables.prepare import make_table, transformed_table
 from bayesfloor.tables.sources import draw_rows
 from bayesfloor.tables.spellings import read_dates
@@ -85,7 +85,7 @@ def problem_and_table(
     groups, time, sample_weight, by : array-like, str or None
         Which rows belong together, when each was seen, what each counts, and subgroups that figures are wanted for; or
         the names of their columns. None for what a Table has of its own.
-    prepare : {"auto", "strict"} or transformer
+    prepare : {"auto", None} or transformer
         As for `read_table`.
     seed : int
         Seeds which rows are drawn of what is too large for memory.
@@ -105,7 +105,7 @@ def problem_and_table(
     ValueError
         For anything that cannot be used; the message names the column, class, row or count.
     """
-    X, beside = at_hand(X, y, prepare, seed, y=y, groups=groups, time=time, sample_weight=sample_weight, by=by)
+    X, beside = at_hand(X, y, seed, y=y, groups=groups, time=time, sample_weight=sample_weight, by=by)
     target = str(getattr(y, "name", None) or "y")
     X, beside, kept, left_out = (X, beside, None, {}) if needs_all else _labelled_rows(X, beside, target)
     n_given = None if kept is None else len(kept) + sum(left_out.values())
@@ -210,17 +210,14 @@ def array_of_file(X: Any) -> Any:
     return np.load(X, mmap_mode="r", allow_pickle=False)
 
 
-def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
+def columns_of_file(X: Any, y: Any) -> Any:
     """Return the columns of a file where X is its path, and anything else unchanged."""
     if not is_file(X):
         return X
-    is_strict = isinstance(prepare, str) and prepare == "strict"
-    return read_raw(X, target=y if isinstance(y, str) else None, strays="refuse" if is_strict else "text")
+    return read_raw(X, target=y if isinstance(y, str) else None)
 
 
-def at_hand(
-    X: Any, target: Any = None, prepare: Any = "auto", seed: int = 0, **beside: Any
-) -> tuple[Any, dict[str, Any]]:
+def at_hand(X: Any, target: Any = None, seed: int = 0, **beside: Any) -> tuple[Any, dict[str, Any]]:
     """Have rows in memory, all of them or as many as can be used, and what stands beside them.
 
     Parameters
@@ -229,8 +226,6 @@ def at_hand(
         What the caller passes as X.
     target : object
         The column of labels, where it is named.
-    prepare : {"auto", "strict"} or transformer
-        As for `read_table`.
     seed : int
         Seeds which rows are drawn.
     **beside
@@ -251,10 +246,9 @@ def at_hand(
     """
     beside = {name: value.compute() if is_collection(value) else value for name, value in beside.items()}
     X, beside = array_of_file(X), {name: _moments(each) if name == "time" else each for name, each in beside.items()}
-    strays = "refuse" if isinstance(prepare, str) and prepare == "strict" else "text"
-    if (found := draw_rows(X, seed, target=target if isinstance(target, str) else None, strays=strays)) is None:
+    if (found := draw_rows(X, seed, target=target if isinstance(target, str) else None)) is None:
         check_same_index({"X": X, **beside})
-        return columns_of_file(X, target, prepare), beside
+        return columns_of_file(X, target), beside
     if not found.is_sampled and found.frame is not None:
         check_same_index({"X": found.frame, **beside})
         return found.frame, beside
@@ -321,7 +315,7 @@ def table_of(
         Whether the labels are classes or numbers; "auto" decides by their values.
     groups, time : array-like, str or None
         Which rows belong together and when each was seen, or the names of their columns.
-    prepare : {"auto", "strict"} or transformer
+    prepare : {"auto", None} or transformer
         As for `read_table`.
     by : array-like, Subgroups or None
         Groups of rows that figures are wanted for, as from `subgroups_of`.
@@ -339,7 +333,7 @@ def table_of(
     check_prepare(prepare)
     is_labelled = y is not None or isinstance(X, RawTable)
     if isinstance(y, str) or not is_point_file(X):
-        X = columns_of_file(X, y, prepare)
+        X = columns_of_file(X, y)
     in_file = isinstance(X, RawTable)
     given = {"y": y, "groups": groups, "time": time}
     texts = {name: column_named(X, value) for name, value in given.items()}
@@ -348,14 +342,14 @@ def table_of(
         if named:
             name, text = next(iter(named.items()))
             raise ValueError(f"{name}={text!r} names a column, but X is no data frame")
-        if not isinstance(prepare, str):
+        if is_transformer(prepare):
             raise ValueError(f"prepare={prepare!r} makes features of a data frame, and X is no data frame")
         return None
     for name, value in given.items():
         if isinstance(value, int | np.integer) and name not in named:
             where = "file" if in_file else "data frame"
             raise UnknownColumnError(f"{name}={value!r}: the {where} has no column of that name")
-    if not (named or in_file) and prepare in ("auto", "strict") and (prepare == "strict" or not needs_preparing(X)):
+    if not (named or in_file) and (prepare is None or (isinstance(prepare, str) and not needs_preparing(X))):
         return None
     raw = replace(X, columns=list(X.columns)) if in_file else raw_of_frame(X, named.get("y"))
     raw.by = check_subgroups(by, raw.n_rows)
@@ -372,9 +366,10 @@ def table_of(
         task=task,
         groups=named.get("groups"),
         time=named.get("time"),
-        strict=prepare == "strict",
+        as_given=prepare is None,
+        scale="none" if prepare is None else "standard",
     )
-    if not isinstance(prepare, str):
+    if is_transformer(prepare):
         return transformed_table(raw, options, prepare, labels)
     return make_table(raw, options, labels=labels, is_labelled=is_labelled)
 
@@ -469,6 +464,6 @@ def prepared_points(X: Any, y: Any, *, by_rows: bool = False, **beside: Any) -> 
     check_same_index({"X": X, "y": y, **beside})
     if is_point_file(X) and not by_rows:
         X = array_of_file(X)
-        X = frame_of_raw(columns_of_file(X, None, "auto")) if is_file(X) else X
+        X = frame_of_raw(columns_of_file(X, None)) if is_file(X) else X
     table = None if y is None else table_of(X, y)
     return points_and_labels(X, y) if table is None else (table.X, table.y)

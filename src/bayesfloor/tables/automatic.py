@@ -132,7 +132,7 @@ class _Chooser:
         if each.kind == "id" or each.n_values == 1:
             if self._tells(gaps):
                 only = "" if each.kind == "id" else "one value only"
-                how = PresenceFeature(column.name, lenient=True, reading=reading)
+                how = PresenceFeature(column.name, reading=reading)
                 return how, f"left out{reason}, but for whether it is missing" if not only else "whether it is missing"
             return None, f"left out{reason or ': one value only'}"
         if isinstance(reading, DateReading):
@@ -178,7 +178,7 @@ class _Chooser:
             what += f", {counted(int(gaps.sum()), 'gap')} filled by the {impute.replace('_', ' ')}"
             what += ", plus a was-missing flag" if tells_gaps else ""
         assert each.reading is not None
-        how = NumberFeature(column.name, fill, center, spread, tells_gaps, levels, lenient=True, reading=each.reading)
+        how = NumberFeature(column.name, fill, center, spread, tells_gaps, levels, reading=each.reading)
         return how, what + reason
 
     def _category(self, column: TextColumn, reading: LevelReading, gaps: Bools) -> tuple[Treatment, str]:
@@ -188,12 +188,12 @@ class _Chooser:
         usual = categories[int(rows.argmax())]
         if self.encode == "ordinal":
             fill = usual if gaps.any() else None
-            codes = ordinal_codes(column, reading, table, fill, self.scale, lenient=True)
+            codes = ordinal_codes(column, reading, table, fill, self.scale)
             return codes, "codes in the order of the values"
         tells_gaps = self._tells(gaps, again=True)  # a gap is one value more
         fill = usual if gaps.any() and not tells_gaps else None
         filled = ", gaps filled by the most frequent" if fill is not None else ", gaps by themselves" * bool(gaps.any())
-        how: dict[str, Any] = {"tells_gaps": tells_gaps, "lenient": True, "reading": reading}
+        how: dict[str, Any] = {"tells_gaps": tells_gaps, "reading": reading}
         if self.encode == "onehot":
             treatment = CategoryFeatures(column.name, "dummies", categories, fill, 1, **how)
             return treatment, f"0 and 1 for each of {counted(n_values)} values but the first{filled}"

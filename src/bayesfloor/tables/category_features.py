@@ -15,10 +15,9 @@ from bayesfloor.data.target_encoding import (
     value_means,
 )
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.text import listed, quoted
 from bayesfloor.tables.columns import RawTable, TextColumn, codes_among
 from bayesfloor.tables.readings import LevelReading
-from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, is_array, is_number, learn_scale, scaled
+from bayesfloor.tables.treatments import GAP, Treatment, are_texts, is_array, is_number, learn_scale, scaled
 
 #: Name of the feature that tells that a value is rare.
 OTHER = "(other)"
@@ -85,11 +84,6 @@ class CategoryFeatures(Treatment):
         shown = [*self.categories[self.n_hidden :], *([OTHER] * self.has_other), *([GAP] * self.tells_gaps)]
         return tuple(f"{self.name}={value}" for value in shown)
 
-    @property
-    def is_recoverable(self) -> bool:
-        """Whether every value has its own dummy or code."""
-        return not (self.has_other or self.tells_gaps or self.fill is not None or self.lenient)
-
     def apply(self, column: TextColumn, table: RawTable) -> Floats:
         """Return dummies or codes."""
         codes = self.codes(column, table)
@@ -107,34 +101,19 @@ class CategoryFeatures(Treatment):
         codes = levels_of(column, self.categories)
         unknown, gaps = codes == -2, codes == -1
         if unknown.any():
-            if not self.lenient:
-                row = int(np.flatnonzero(unknown)[0])
-                raise ValueError(
-                    f"{table.at(row)}, column {column.name!r}: {quoted(column.shown(row))} is not among the values "
-                    f"known: {listed(list(map(quoted, self.categories)), 6)}"
-                )
             codes[unknown] = n if self.has_other else self._usual()
         if gaps.any():
             if self.tells_gaps:
                 codes[gaps] = n + self.has_other
             elif self.fill is not None:
                 codes[gaps] = self.categories.index(self.fill)
-            elif self.lenient:
-                codes[gaps] = n if self.has_other else self._usual()
             else:
-                raise gap_error(self.name, table, int(np.flatnonzero(gaps)[0]))
+                codes[gaps] = n if self.has_other else self._usual()
         return codes
 
     def _usual(self) -> int:
         """Return the code for what is not known: no dummy at all where that can be, else the first value."""
         return 0 if self.n_hidden or self.kind == "codes" else -1
-
-    def as_in_file(self, features: Floats) -> str:
-        """Find the dummy that is set, or the code."""
-        if self.kind == "codes":
-            return self.categories[round(float(features[0]) * self.spread + self.center)]
-        marked = np.flatnonzero(features)
-        return self.categories[self.n_hidden + int(marked[0]) if len(marked) else 0]
 
     def tabular(self, column: TextColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps; rare values share one."""
@@ -274,7 +253,7 @@ def learn_shares(
     center, spread = _scale_of_rows(column, shares)
     spread = spread * len(used) ** 0.5  # together as far apart as one number
     names = tuple(str(labels[k]) for k in used)
-    return SharesFeatures(column.name, frequent, shares, names, center, spread, lenient=True, reading=reading)
+    return SharesFeatures(column.name, frequent, shares, names, center, spread, reading=reading)
 
 
 def learn_means(
@@ -283,7 +262,7 @@ def learn_means(
     """Learn the mean of a number among the rows of each value."""
     means = value_means(column.codes, y, len(column.categories))
     scale = _scale_of_rows(column, means)
-    return MeansFeatures(column.name, frequent, means, (target,), *scale, lenient=True, reading=reading)
+    return MeansFeatures(column.name, frequent, means, (target,), *scale, reading=reading)
 
 
 def _scale_of_rows(column: TextColumn, encoded: Floats) -> tuple[Floats, Floats]:
@@ -294,10 +273,10 @@ def _scale_of_rows(column: TextColumn, encoded: Floats) -> tuple[Floats, Floats]
 
 
 def ordinal_codes(
-    column: TextColumn, reading: LevelReading, table: RawTable, fill: str | None, scale: str, *, lenient: bool = False
+    column: TextColumn, reading: LevelReading, table: RawTable, fill: str | None, scale: str
 ) -> CategoryFeatures:
     """Learn codes in the order of the values, and their scale."""
-    how: dict[str, Any] = {"fill": fill, "lenient": lenient, "reading": reading}
+    how: dict[str, Any] = {"fill": fill, "reading": reading}
     plain = CategoryFeatures(column.name, "codes", column.categories, **how)
     center, spread = learn_scale(plain.codes(column, table).astype(np.float64), scale)
     return CategoryFeatures(column.name, "codes", column.categories, center=center, spread=spread, **how)

@@ -35,7 +35,7 @@ def chunks_like(X: Any, preparation: Preparation) -> Iterator[RawTable] | None:
     if (source := source_of(X)) is not None:
         return source.chunks(text=text, decimals=decimals)
     if is_file(X):
-        return iter([read_raw(X, target="", categorical=text, decimals=decimals, strays="text")])
+        return iter([read_raw(X, target="", categorical=text, decimals=decimals)])
     return None
 
 
@@ -60,7 +60,7 @@ def numbers_in_chunks(X: Any, names: Sequence[str] | None) -> Iterator[Any]:
             rows = source.frame([part])
             yield _only(columns_as_frame(source.raw(part)) if rows is None else rows, names)
     elif is_file(X):
-        yield _only(columns_as_frame(read_raw(X, target="", strays="text")), names)
+        yield _only(columns_as_frame(read_raw(X, target="")), names)
     else:
         yield X
 

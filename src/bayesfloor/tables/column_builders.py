@@ -25,9 +25,6 @@ from bayesfloor.tables.columns import (
 )
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS, number_text, to_number
 
-#: A column with more than this share of values that are not numbers is text; below, they are errors.
-STRAY_SHARE = 0.1
-
 #: Number of rows to collect before they become columns; limits the memory for Python's values.
 BLOCK_ROWS = 20_000
 #: A number such as 02139 among texts that are joined by zero bytes.
@@ -137,12 +134,6 @@ class NumberBuilder:
             self.has_leading_zeros = _SOME_LEADING_ZERO.search("\0".join(texts)) is not None
         else:
             self.has_leading_zeros = bool(texts.str.contains(r"^\s*[+-]?0\d+\s*$").any())
-
-    @property
-    def is_text(self) -> bool:
-        """Whether so many values are no numbers that this is a column of text."""
-        n_values = self.n_rows - self.n_missing + len(self.strays)
-        return len(self.strays) > STRAY_SHARE * n_values
 
     def column(self) -> NumberColumn:
         """Return the finished column."""

@@ -63,7 +63,6 @@ class TextColumn:
     name: str
     categories: tuple[str, ...]
     codes: Ints
-    was_stripped: bool = False  # blanks around values were taken off
     _numbers: dict[str, tuple[Floats, list[str]]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -256,8 +255,7 @@ def text_column(name: str, texts: Sequence[str], codes: Ints, missing: frozenset
     stripped = [text.strip() for text in texts]
     categories = in_natural_order({text for text in stripped if text not in missing})
     new_code = np.append(codes_among(stripped, categories), -1)
-    was_stripped = any(text != short for text, short in zip(texts, stripped, strict=True) if short)
-    return without_unused(TextColumn(name, tuple(categories), new_code[codes], was_stripped))
+    return without_unused(TextColumn(name, tuple(categories), new_code[codes]))
 
 
 def likely_target(names: Sequence[str], dropped: Sequence[str] = ()) -> str:

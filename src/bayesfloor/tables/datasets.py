@@ -151,7 +151,7 @@ def load_dataset(
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)
-        options = ReadOptions(raw.target, strict=True, scale=scale, max_rows=max_rows, seed=seed)
+        options = ReadOptions(raw.target, as_given=True, scale=scale, max_rows=max_rows, seed=seed)
         return _without_target_note(make_table(raw, options))
     # The name is looked up among the files found, never joined to a path: no name leads out of the folder.
     files = local_files(data_dir)
@@ -163,7 +163,7 @@ def load_dataset(
         if isinstance(column, NumberColumn):
             column.is_dummy = "=" in column.name
     assert raw.target is not None
-    options = ReadOptions(raw.target, strict=True, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
+    options = ReadOptions(raw.target, as_given=True, scale=scale, max_rows=max_rows, seed=seed)
     table = _without_target_note(make_table(raw, options))
     feature_groups, column_names = _groups_by_name(table.feature_names)
     origin = replace(table.origin, source=name)

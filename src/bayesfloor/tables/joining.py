@@ -134,7 +134,7 @@ def _joined_text(name: str, columns: Sequence[TextColumn]) -> TextColumn:
     same_order = all(column.categories == columns[0].categories for column in columns)
     categories = everything if same_order else in_natural_order(everything)
     codes = [np.append(codes_among(column.categories, categories), -1)[column.codes] for column in columns]
-    return TextColumn(name, tuple(categories), np.concatenate(codes), any(column.was_stripped for column in columns))
+    return TextColumn(name, tuple(categories), np.concatenate(codes))
 
 
 def _is_empty(column: Column) -> bool:

@@ -1,7 +1,7 @@
 """Columns of a table -> the rows that have a label, and which columns are no features: target, groups and time."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from bayesfloor.data.row_groups import Subgroups, check_subgroups
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
-from bayesfloor.runtime.text import counted, listed, quoted
+from bayesfloor.runtime.text import counted, quoted
 from bayesfloor.tables.columns import (
     Column,
     DateColumn,
@@ -32,7 +32,6 @@ from bayesfloor.tables.targets import (
     choose_task,
     cleaned_target,
     find_column,
-    find_missing_labels,
     guess_target,
     number_target,
     read_target,
@@ -134,7 +133,7 @@ def labelled(
         raw.notes.append(f"Left out as asked: {', '.join(map(repr, options.drop))}.")
     if not is_labelled or labels is not None:
         target = "" if labels is None else labels.name
-    elif options.strict or wanted is not None or raw.target is not None:
+    elif wanted is not None or raw.target is not None:
         target = choose_target(raw, wanted)
     else:
         target = guess_target(raw, [name for name in (groups, time) if name is not None], options.task)
@@ -150,14 +149,7 @@ def labelled(
     labels = labels if labels is None or len(kept) == n_rows else labels.take(kept)
     reads_target = is_labelled and labels is None
     marks = without_missing_labels(raw, target) if reads_target and not options.keep_missing_as_class else {}
-    task = choose_task(raw, target, options.task, strict=options.strict) if reads_target else "classification"
-    if options.strict:
-        categorical = [name for name, kind in options.kinds.items() if kind == "category"]
-        if len(categorical) < len(options.kinds):
-            raise ValueError(f"{raw.source}: numeric=, text= and date= need prepare='auto'")
-        if categorical:
-            raw.notes.append(f"Treated as text, as asked: {', '.join(map(repr, categorical))}.")
-        raw.columns = [as_text(c) if c.name in categorical and c.name != target else c for c in raw.columns]
+    task = choose_task(raw, target, options.task) if reads_target else "classification"
     if not reads_target:
         return LabelledRows(raw, labels, target, groups, time, n_samples)
     if marks:
@@ -165,11 +157,11 @@ def labelled(
         hint = hint if task == "classification" else ""
         raw.notes.append(f"Missing labels in {target!r}: {counted_labels(marks)}{hint}.")
     if task == "regression":
-        raw = number_target(raw, target, marks, strict=options.strict)
-    elif not options.strict:
+        raw = number_target(raw, target, marks)
+    else:
         raw = cleaned_target(raw, target, marks)
-    if options.strict or options.drop_missing:
-        raw = _without_missing(raw, target, options, list(marks))
+    if options.drop_missing:
+        raw = _without_missing(raw, target, options)
     read = read_target(raw, target, task)
     odd = [quoted(str(label)) for label in read.classes if missing_kind(str(label))]
     if odd and not options.keep_missing_as_class:
@@ -290,46 +282,17 @@ def _text_hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _without_missing(raw: RawTable, target: str, options: ReadOptions, marks: Sequence[str]) -> RawTable:
-    """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about.
-
-    `marks` are labels that were taken for missing.
-    """
-    no_label = find_missing_labels(raw, target)
+def _without_missing(raw: RawTable, target: str, options: ReadOptions) -> RawTable:
+    """Leave out rows with gaps."""
+    if options.impute is not None:
+        return raw
     features = [column for column in raw.columns if column.name != target]
-    if options.strict:  # which refuses dates for what they are
-        features = [column for column in features if not isinstance(column, DateColumn)]
     if options.encode == "drop":
         features = [column for column in features if not hasattr(column, "categories")]
-    gaps = [(column.name, int(column.gaps.sum())) for column in features]
-    gaps = [(name, number) for name, number in gaps if number]
-    if not len(no_label) and not gaps:
-        return raw
     has_gap = np.zeros(raw.n_rows, dtype=bool)
-    if options.impute is None and gaps:
-        has_gap = np.logical_or.reduce([marked for column in features if len(marked := column.gaps)])
-    if not options.drop_missing:
-        if len(no_label) == raw.n_rows:
-            raise ValueError(
-                f"{raw.source}: the target {target!r} has no values at all; name another column with target= (--target)"
-                f"{', or leave it out with drop= (--drop) where lines end in a separator' * (raw.row_word == 'line')}"
-            )
-        if len(no_label):
-            such = f" ({listed(list(map(quoted, marks)), 4)} among them)" if marks else ""
-            keep = ", and keep_missing_as_class=True (--keep-missing-as-class) keeps them as classes" if marks else ""
-            raise ValueError(
-                f"{raw.at(int(no_label[0]))}: {counted(len(no_label))} missing label{'s' * (len(no_label) > 1)} in "
-                f"{target!r}{such}, the first here; drop_missing=True leaves such rows out{keep}"
-            )
-        if options.impute is None:
-            columns = listed([f"{name!r} ({counted(number)})" for name, number in gaps], 6)
-            first = int(np.flatnonzero(has_gap)[0])
-            raise ValueError(
-                f"{raw.at(first)}: missing values in {counted(int(has_gap.sum()))} rows, the first here, columns "
-                f"{columns}; add impute='median' to fill them, or drop_missing=True to leave the rows out"
-            )
-        return raw
-    has_gap[no_label] = True
+    for column in features:
+        if len(gaps := column.gaps):
+            has_gap |= gaps
     if not has_gap.any():
         return raw
     if has_gap.all():

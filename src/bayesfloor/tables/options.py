@@ -21,7 +21,7 @@ class ReadOptions:
     task: str = "auto"
     groups: str | int | None = None
     time: str | int | None = None
-    strict: bool = False
+    as_given: bool = False  # numbers as they are; nothing else is taken
     encode: str | None = None
     scale: str = "standard"
     impute: str | None = None
@@ -42,9 +42,14 @@ class ReadOptions:
 
 
 def check_prepare(prepare: Any) -> None:
-    """Refuse what is neither "auto", "strict" nor a transformer."""
+    """Refuse what is neither "auto", None nor a transformer."""
     if isinstance(prepare, str) or not hasattr(prepare, "fit_transform"):
-        check_option("prepare", prepare, ("auto", "strict"))
+        check_option("prepare", prepare, ("auto", None), " or a transformer")
+
+
+def is_transformer(prepare: Any) -> bool:
+    """Tell whether columns are made ready by a transformer of the caller's."""
+    return prepare is not None and not isinstance(prepare, str)
 
 
 def as_names(names: Any, what: str, source: Any = None) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Columns of a file -> a matrix of numbers.
 
 What was learnt from one table is kept in a `Preparation`, so that another table can be made ready in the same way.
-`automatic` and `strict` learn it.
+`automatic` learns it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,21 @@ from bayesfloor.tables.category_features import (
 )
 from bayesfloor.tables.columns import RawTable
 from bayesfloor.tables.readings import NumberReading, UnseenValues
-from bayesfloor.tables.treatments import DateFeatures, NumberFeature, PresenceFeature, TextFeatures, Treatment
+from bayesfloor.tables.treatments import (
+    DateFeatures,
+    GivenNumber,
+    NumberFeature,
+    PresenceFeature,
+    TextFeatures,
+    Treatment,
+)
 
 #: Treatments by their names in model files.
 _TREATMENTS: dict[str, type[Treatment]] = {
     cls.__name__: cls
     for cls in (
         NumberFeature,
+        GivenNumber,
         PresenceFeature,
         CategoryFeatures,
         SharesFeatures,
@@ -158,7 +166,7 @@ class Preparation:
         Raises
         ------
         ValueError
-            For columns that are missing; with strict rules also for those of another kind.
+            For columns that are missing.
         """
         by_name = {column.name: column for column in table.columns}
         absent = [column.name for column in self.columns if column.name not in by_name]
@@ -197,7 +205,7 @@ class Preparation:
         Raises
         ------
         ValueError
-            With strict rules, for values that the first table did not have, and gaps where there were none.
+            For gaps, where the first table was taken as it is.
         """
         places = self._places()
         n_features = places[-1][2]
@@ -241,7 +249,7 @@ def decimal_signs(preparation: Preparation) -> dict[str, str]:
     return {
         each.name: each.reading.decimal
         for each in preparation.columns
-        if each.lenient and isinstance(each.reading, NumberReading) and each.reading.decimal is not None
+        if isinstance(each.reading, NumberReading) and each.reading.decimal is not None
     }
 
 

@@ -18,6 +18,7 @@ from bayesfloor.tables.category_features import OwnLabels, SharesFeatures
 from bayesfloor.tables.column_evidence import profile_columns
 from bayesfloor.tables.columns import (
     Column,
+    NumberColumn,
     OtherColumn,
     RawTable,
     TextColumn,
@@ -28,7 +29,6 @@ from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.profiles import possible_groups
 from bayesfloor.tables.readings import UnseenValues
-from bayesfloor.tables.strict import learn_preparation
 from bayesfloor.tables.targets import (
     Labels,
     choose_task,
@@ -37,6 +37,14 @@ from bayesfloor.tables.targets import (
     read_target,
     without_missing_labels,
 )
+from bayesfloor.tables.treatments import GivenNumber, check_finite, learn_scale
+
+#: How numbers that are taken as they are were scaled.
+_SCALED = {
+    "standard": "Numbers are scaled to mean 0 and standard deviation 1.",
+    "minmax": "Numbers are scaled to the range from 0 to 1.",
+    "none": "Numbers are not scaled.",
+}
 
 
 def make_table(raw: RawTable, options: ReadOptions, *, labels: Labels | None = None, is_labelled: bool = True) -> Table:
@@ -63,15 +71,38 @@ def prepared(rows: LabelledRows, options: ReadOptions) -> Table:
     raw = rows.raw
     how: dict[str, Any] = {"encode": options.encode, "scale": options.scale, "impute": options.impute}
     apart = {rows.target, rows.groups, rows.time}
-    if options.strict:
-        known = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
-        return _assemble(rows, replace(learn_preparation(known, rows.target, **how), task=rows.task))
     features = [column for column in raw.columns if column.name not in apart]
+    if options.as_given:
+        return _assemble(rows, _as_given(rows, features, options.scale))
     profiles = profile_columns(features, raw, options.kinds)
     learnt, summaries = learn_automatically(raw, profiles, rows.target, rows.labels, **how)
     summaries += _summaries_of_others(rows)
     possible = {} if rows.groups is not None else possible_groups(profiles, raw.n_rows)
     return _assemble(rows, learnt, {each.column.name: each.column for each in profiles}, summaries, possible)
+
+
+def _as_given(rows: LabelledRows, features: list[Column], scale: str) -> Preparation:
+    """Take columns of numbers as they are, or scaled; refuse any other column."""
+    raw = rows.raw
+    if not features:
+        raise ValueError(f"{raw.source} has no column left besides the target {rows.target!r}")
+    treatments = []
+    for column in features:
+        if not isinstance(column, NumberColumn):
+            raise ValueError(
+                f"{raw.source}: column {column.name!r} does not hold numbers alone; prepare='auto' of read_table makes "
+                f"numbers of it, and drop=[{column.name!r}] leaves it out"
+            )
+        check_finite(column, raw)
+        if column.rounded:
+            raw.cautions.append(
+                f"Column {column.name!r} has {counted(column.rounded, 'integer')} beyond 2**53, rounded: "
+                "an id? Numbers that differ may have become equal."
+            )
+        center, spread = learn_scale(column.values, "none" if column.is_dummy else scale)
+        treatments.append(GivenNumber(column.name, center=center, spread=spread))
+    raw.notes.append(_SCALED[scale])
+    return Preparation(tuple(treatments), rows.target, rows.task)
 
 
 def _summaries_of_others(rows: LabelledRows) -> tuple[ColumnSummary, ...]:
@@ -118,7 +149,7 @@ def _assemble(
     if not is_own:
         raw.notes += unseen.notes()
     tabular = None
-    if summaries or not is_own:  # strict rules make none of a table of their own
+    if summaries or not is_own:  # numbers as they are need none
         names = preparation.feature_names
         is_plain = preparation.is_plain
         tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(ready, X)
@@ -137,8 +168,8 @@ def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_cl
     if target in raw.names and not keep_missing_as_class:
         without_missing_labels(raw, target)
     if target in raw.names and preparation.task == "regression" and not raw.column(target).gaps.all():
-        choose_task(raw, target, preparation.task, strict=False)
-        put_numbers(raw, target, strict=False)
+        choose_task(raw, target, preparation.task)
+        put_numbers(raw, target)
     n_missing = len(find_missing_labels(raw, target)) if target in raw.names else raw.n_rows
     if 0 < n_missing < raw.n_rows:
         what = f"{counted(n_missing)} of {counted(raw.n_rows)} rows have no label in {target!r}"

@@ -11,7 +11,7 @@ from bayesfloor.tables.columns import likely_target
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
-from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, kinds_given
+from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, is_transformer, kinds_given
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import make_table, prepare_alike, transformed_table
 from bayesfloor.tables.sources import collected, draw_rows
@@ -74,21 +74,21 @@ def read_table(
         The column that tells when a row was seen; it is no feature.
     by : str, int or None, default=None
         The column whose values figures are wanted for, one by one. It stays a feature, unless it is dropped.
-    prepare : {"auto", "strict"} or transformer, default="auto"
-        "auto" decides for each column. "strict" decides nothing: it takes numbers without gaps, and refuses what needs
-        a decision until `encode`, `impute`, `drop` and `categorical` say what to do. Any scikit-learn transformer, or
-        a Pipeline of them, makes numbers of a data frame of the columns.
+    prepare : {"auto", None} or transformer, default="auto"
+        "auto" decides for each column. None takes numbers as they are, and refuses a column with text, dates or gaps.
+        Any scikit-learn transformer, or a Pipeline of them, makes numbers of a data frame of the columns. `encode`,
+        `scale`, `impute` and the kinds of columns are for "auto".
     encode : {"onehot", "ordinal", "drop"} or None, default=None
         What to do with categories: k - 1 columns of 0 and 1 for k values, codes in the order of the values, or leave
-        them out. None decides by the number of values; with "strict" it refuses text.
+        them out. None decides by the number of values.
     scale : {"standard", "minmax", "none"}, default="standard"
         Mean 0 and standard deviation 1, or the range from 0 to 1. Dummies stay 0 and 1: two rows that differ in a text
         column are then about as far apart as two rows are in a standardised number.
     impute : {"mean", "median", "most_frequent"} or None, default=None
         How to fill missing numbers; text is filled by its most frequent value. None takes the median, plus a
-        was-missing flag where there are enough gaps; with "strict" it refuses missing values.
+        was-missing flag where there are enough gaps.
     drop_missing : bool, default=False
-        Leave out rows with missing values or without a label. Rows without a label are always left out by "auto".
+        Leave out rows with missing values. Rows without a label are always left out.
     keep_missing_as_class : bool, default=False
         Whether a label such as ``null``, ``?``, ``.`` or ``-`` is a class of its own. By default it is a missing one,
         which a note says, and so are ``None``, ``NA`` and ``unknown`` where less than 2% of the rows have them and
@@ -97,8 +97,7 @@ def read_table(
     drop : str or sequence of str, default=()
         Columns to leave out, such as an id.
     categorical, numeric, text, date : str or sequence of str, default=()
-        Columns that hold categories, numbers, free text or dates, where the guess errs; "strict" knows `categorical`
-        alone.
+        Columns that hold categories, numbers, free text or dates, where the guess errs.
     max_rows : int or None, default=None
         Use at most so many rows, as large a share of each class, or of low and high numbers. The choice does not depend
         on the order of the rows.
@@ -152,15 +151,14 @@ def read_table(
     target, groups, time, by = (
         wanted if (name := column_named(source, wanted)) is None else name for wanted in (target, groups, time, by)
     )
-    is_strict = isinstance(prepare, str) and prepare == "strict"
     options = ReadOptions(
         target=target,
         task=task,
         groups=groups,
         time=time,
-        strict=is_strict,
+        as_given=prepare is None,
         encode=encode,
-        scale=scale,
+        scale="none" if prepare is None else scale,
         impute=impute,
         drop_missing=drop_missing,
         drop=as_names(drop, "drop", source),
@@ -170,12 +168,10 @@ def read_table(
         keep_missing_as_class=keep_missing_as_class,
     )
     if preparation is not None:
-        is_strict = not any(column.lenient for column in preparation.columns)
         options = ReadOptions(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
     of_columns: dict[str, Any] = {
         "categorical": [name for name, kind in options.kinds.items() if kind != "number"],
         "dropped": tuple(name for name in options.drop if name != by),
-        "strays": "refuse" if is_strict else "text",
         "decimals": {} if preparation is None else decimal_signs(preparation),
     }
     how = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
@@ -198,6 +194,6 @@ def read_table(
         raw.by = subgroups_by(raw, by)
     if preparation is not None:
         return prepare_alike(raw, preparation, keep_missing_as_class=keep_missing_as_class)
-    if not isinstance(prepare, str):
+    if is_transformer(prepare):
         return transformed_table(raw, options, prepare)
     return make_table(raw, options)

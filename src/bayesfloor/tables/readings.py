@@ -109,7 +109,7 @@ class UnseenValues:
 class Reading:
     """How the cells of a column are read."""
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> Column:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues) -> Column:
         """Return the column as its treatment takes it.
 
         Parameters
@@ -120,8 +120,6 @@ class Reading:
             Where it is from, for messages.
         unseen : UnseenValues
             Where to count what cannot be read, and what the first table did not have.
-        lenient : bool
-            Whether values of another kind are taken as far as they can be read; else they are refused.
 
         Returns
         -------
@@ -207,16 +205,13 @@ class NumberReading(Reading):
     gap_marks: tuple[float, ...] = ()
     is_truth: bool = False
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> NumberColumn:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues) -> NumberColumn:
         """Return finite numbers."""
         name = column.name
         if isinstance(column, NumberColumn):
-            infinite = np.flatnonzero(np.isinf(column.values))
-            if len(infinite) and not lenient:
-                raise ValueError(f"{table.at(int(infinite[0]))}, column {name!r}: the number is infinite")
             values = _marked(column.values, self.gap_marks)
             return column if values is column.values else replace(column, values=values)
-        if isinstance(column, OtherColumn) or not lenient:
+        if isinstance(column, OtherColumn):
             raise ValueError(f"{table.source}: column {name!r} must hold numbers")
         if isinstance(column, DateColumn):
             if column.type_name.startswith("Duration"):
@@ -267,35 +262,35 @@ class LevelReading(Reading):
     gap_marks: tuple[float, ...] = ()
     are_numbers: bool = False
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> TextColumn:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues) -> TextColumn:
         """Return text; a value that is spelled in another way than in the first file is spelled as there."""
-        text = _texts_of(column) if lenient else as_text(column)
+        text = _texts_of(column)
         if not isinstance(text, TextColumn):
             raise ValueError(f"{table.source}: column {column.name!r} must hold text")
-        spelled, is_known = self._spelled(text.categories, table.decimal, lenient=lenient)
+        spelled, is_known = self._spelled(text.categories, table.decimal)
         unknown = [place for place, known in enumerate(is_known) if not known]
         if unknown:
             unseen.unknown[column.name] += int(text.counts[unknown].sum())
         if spelled == list(text.categories):
             return text
         # an empty text marks a gap; no value is empty
-        return replace(text_column(text.name, spelled, text.codes, frozenset({""})), was_stripped=text.was_stripped)
+        return text_column(text.name, spelled, text.codes, frozenset({""}))
 
-    def _spelled(self, texts: tuple[str, ...], decimal: str | None, *, lenient: bool) -> tuple[list[str], list[bool]]:
+    def _spelled(self, texts: tuple[str, ...], decimal: str | None) -> tuple[list[str], list[bool]]:
         """Return how each text is spelled, empty where it is a gap, and whether it is a known value or a gap."""
         levels = dict.fromkeys(self.levels)
         spelled, is_known = [], []
         by_number: dict[float, str] | None = None
         folded: dict[str, str] | None = None
-        truth = truth_of(self.levels) if lenient else None
+        truth = truth_of(self.levels)
         for text in texts:
             found = text if text in levels else None
-            if found is None and lenient and (text in GAP_TEXTS or text in MISSING_TEXTS):
+            if found is None and (text in GAP_TEXTS or text in MISSING_TEXTS):
                 found = ""
             if found is None and truth is not None:
                 value = truth_value(text)
                 found = None if value is None else truth[value]
-            if found is None and lenient:
+            if found is None:
                 folded = folded if folded is not None else _first_of(self.levels, folded_text)
                 found = folded.get(folded_text(text))
             if found is None and (number := _number_in(text, decimal)) is not None:
@@ -369,7 +364,7 @@ class DateReading(Reading):
     gap_marks: tuple[float, ...] = ()
     is_time: bool = False
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> DateColumn:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues) -> DateColumn:
         """Return dates."""
         if isinstance(column, OtherColumn):
             raise ValueError(f"{table.source}: column {column.name!r} must hold dates")
@@ -417,7 +412,7 @@ class DateReading(Reading):
 class TextReading(Reading):
     """Text as it is; what stands for a missing value is one."""
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> TextColumn:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues) -> TextColumn:
         """Return text."""
         text = _texts_of(column)
         if not isinstance(text, TextColumn):

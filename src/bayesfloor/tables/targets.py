@@ -139,7 +139,7 @@ def guess_target(table: RawTable, taken: Sequence[str] = (), task: str = "auto")
     last = columns[-1]
     offered = [column.name for column in columns if 2 <= _n_labels(column) <= _MOST_OFFERED]
     may_be_number = task == "regression" or (task == "auto" and not offered)
-    is_number = may_be_number and _read_numbers(last, strict=False) is not None
+    is_number = may_be_number and _read_numbers(last) is not None
     if is_number or 2 <= _n_labels(last) <= max(_MOST_OFFERED, table.n_rows / 20):
         table.notes.append(f"Target: {last.name!r}, the last column, since none was named.")
         return last.name
@@ -217,7 +217,7 @@ def _without_gaps(table: RawTable, target: str, what: str, marks: Mapping[str, i
     return table.take(np.flatnonzero(~gaps))
 
 
-def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str:
+def choose_task(table: RawTable, target: str, task: str) -> str:
     """Return whether the target is read as classes or as a number, and say so where it could be either.
 
     Parameters
@@ -228,8 +228,6 @@ def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str
         Name of the column.
     task : {"auto", "classification", "regression"}
         What the caller says; "auto" decides by the values.
-    strict : bool
-        Whether only plain numbers count as such: no currency signs, no text among them.
 
     Returns
     -------
@@ -241,7 +239,7 @@ def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str
         When a number is asked for and the column holds none.
     """
     column = table.column(target)
-    found = None if task == "classification" else _read_numbers(column, strict=strict)
+    found = None if task == "classification" else _read_numbers(column)
     if task == "regression" and found is None:
         text = as_text(column)
         example = f" such as {quoted(text.categories[0])}" if isinstance(text, TextColumn) and text.categories else ""
@@ -270,24 +268,18 @@ def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str
     return task
 
 
-def _read_numbers(column: Column, *, strict: bool) -> tuple[Floats, list[str]] | None:
+def _read_numbers(column: Column) -> tuple[Floats, list[str]] | None:
     """Read a target as numbers, NaN where one is missing, with what is left empty; None where it holds others."""
     if isinstance(column, NumberColumn):
         return None if column.is_truth else (column.values, [])
     if not isinstance(column, TextColumn):
         return None
-    if not strict:
-        found = numbers_of(column)
-        return None if found is None else (found[0].values, found[1])
-    for decimal in (".", ","):
-        numbers = [to_number(text, decimal) for text in column.categories]
-        if numbers and None not in numbers:
-            return np.array([*numbers, np.nan], np.float64)[column.codes], []
-    return None
+    found = numbers_of(column)
+    return None if found is None else (found[0].values, found[1])
 
 
-def number_target(table: RawTable, target: str, marks: Mapping[str, int], *, strict: bool) -> RawTable:
-    """Make numbers of the target; leave out rows without one, with a note, unless strict rules are to say so.
+def number_target(table: RawTable, target: str, marks: Mapping[str, int]) -> RawTable:
+    """Make numbers of the target; leave out rows without one, with a note.
 
     `marks` are labels that were taken for missing, and their rows.
 
@@ -296,18 +288,16 @@ def number_target(table: RawTable, target: str, marks: Mapping[str, int], *, str
     ValueError
         For infinite values, and when no row has a number.
     """
-    strays = put_numbers(table, target, strict=strict)
-    if strict:
-        return table
+    strays = put_numbers(table, target)
     if strays:
         texts, verb = listed(list(map(quoted, strays)), 4), "is" if len(strays) == 1 else "are"
         table.cautions.append(f"The target {target!r} holds numbers, but {texts} {verb} none: taken for missing.")
     return _without_gaps(table, target, "number", marks)
 
 
-def put_numbers(table: RawTable, target: str, *, strict: bool) -> list[str]:
+def put_numbers(table: RawTable, target: str) -> list[str]:
     """Put numbers in the place of a target that `choose_task` has looked at, and return the texts that are none."""
-    found = _read_numbers(table.column(target), strict=strict)
+    found = _read_numbers(table.column(target))
     assert found is not None
     values, strays = found
     infinite = np.flatnonzero(np.isinf(values))
@@ -431,9 +421,9 @@ def labels_alike(table: RawTable, target: str, classes: NDArray[Any] | None) -> 
         column = table.column(target)
         if column.gaps.all():
             return np.full(table.n_rows, np.nan)
-        if _read_numbers(column, strict=False) is None:
+        if _read_numbers(column) is None:
             raise ValueError(f"{table.at(0)} and below: the target {target!r} holds no numbers, unlike other rows")
-        put_numbers(table, target, strict=False)
+        put_numbers(table, target)
         return table.column(target).values  # type: ignore[union-attr]
     # a label such as "-" is a class or a missing one by all labels, of which these rows may have few: `classes` tell
     text = as_text(table.column(target))

@@ -77,7 +77,7 @@ class TextSource(Source):
         table = self.tables[part.file]
         assert part.lines is not None
         held = HeldRows(table.reader.name, table.reader.dialect, [Rows(part.rows, part.lines)])
-        found = replace(table, reader=held).read(**{"strays": "text", **how})
+        found = replace(table, reader=held).read(**how)
         found.notes[:0] = self.files[part.file].notes
         if part.file:
             place = {name: number for number, name in enumerate(self.columns)}

@@ -41,7 +41,6 @@ def read_text_table(
     target: str | int | None = None,
     categorical: Sequence[str] = (),
     dropped: Sequence[str] = (),
-    strays: str = "refuse",
     separator: str | None = None,
     decimal: str | None = None,
     decimals: Mapping[str, str] | None = None,
@@ -62,8 +61,6 @@ def read_text_table(
         Columns to keep as text even when all of their values are numbers.
     dropped : sequence of str
         Columns whose values do not matter.
-    strays : {"refuse", "text"}
-        What to do with a few values that are no numbers in a column of numbers: refuse them, or read it as text.
     separator, decimal, encoding, header
         How the file is written; None asks for detection.
     decimals : mapping of str to str
@@ -81,7 +78,7 @@ def read_text_table(
     ------
     ValueError
         Naming the line, and the column where there is one: rows of different lengths, names that occur twice, quotes
-        left open, single values that are no numbers, NUL bytes, and a file without rows.
+        left open, NUL bytes, and a file without rows.
     """
     table = open_text_table(
         contents,
@@ -89,11 +86,10 @@ def read_text_table(
         decimal=decimal,
         encoding=encoding,
         header=header,
-        is_unnamed=strays == "text",
         least_columns=least_columns,
         progress=progress,
     )
-    return table.read(target=target, categorical=categorical, dropped=dropped, strays=strays, decimals=decimals)
+    return table.read(target=target, categorical=categorical, dropped=dropped, decimals=decimals)
 
 
 def open_text_table(
@@ -103,7 +99,6 @@ def open_text_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    is_unnamed: bool = True,
     least_columns: int = 2,
     progress: Progress | None = None,
 ) -> "TextTable":
@@ -111,8 +106,6 @@ def open_text_table(
 
     Parameters
     ----------
-    is_unnamed : bool
-        Whether columns that share a name with one before get another.
     contents, separator, decimal, encoding, header, least_columns, progress
         As for `read_text_table`.
 
@@ -135,8 +128,7 @@ def open_text_table(
     check_n_columns(len(names), name)
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = fill_names(names, notes)
-    if is_unnamed:
-        names = without_copies(names, notes)
+    names = without_copies(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) < least_columns:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
@@ -181,7 +173,6 @@ class TextTable:
         target: str | int | None = None,
         categorical: Sequence[str] = (),
         dropped: Sequence[str] = (),
-        strays: str = "refuse",
         decimals: Mapping[str, str] | None = None,
     ) -> RawTable:
         """Read the rows, each column as what all of its values are; `read_text_table` describes the parameters."""
@@ -191,9 +182,8 @@ class TextTable:
         elif isinstance(target, int) and -len(names) <= target < len(names):
             target = names[target]
         as_text = {target, *categorical}
-        columns = _Columns(reader, names, self.first_line, target, set(dropped), decimals or {}, strays)
-        if strays == "text":
-            as_text |= columns.text_in_first_rows({*as_text, *dropped})
+        columns = _Columns(reader, names, self.first_line, target, set(dropped), decimals or {})
+        as_text |= columns.text_in_first_rows({*as_text, *dropped})
         while (table := columns.read(as_text)) is None:  # a column that turns out to be text is read again as such
             as_text |= columns.turned
         if not table.n_rows:
@@ -215,7 +205,6 @@ class _Columns:
     label: str | int
     dropped: set[str]
     decimals: Mapping[str, str]
-    strays: str
     turned: set[str] = field(default_factory=set)  # columns that were taken for numbers and are text after all
 
     def numbers(self, name: str, place: tuple[GrowingArray, int] | None = None) -> NumberBuilder:
@@ -226,8 +215,7 @@ class _Columns:
         """Tell whether a column that was taken for numbers is to be read as text, as it is written."""
         if isinstance(builder, TextBuilder):
             return False
-        is_odd = bool(builder.strays or builder.rounded or builder.has_leading_zeros)
-        return builder.is_text or (self.strays == "text" and is_odd)
+        return bool(builder.strays or builder.rounded or builder.has_leading_zeros)
 
     def text_in_first_rows(self, known: set[str | int]) -> set[str]:
         """Name the columns that the first rows show to be text, so that the file need not be read again for them."""
@@ -274,9 +262,6 @@ class _Columns:
             if builder.name in dropped:
                 table.columns.append(OtherColumn(builder.name, "what was not read"))
                 continue
-            if isinstance(builder, NumberBuilder) and self.strays == "refuse":
-                hint = f"; to read the column as text, name it in categorical=[{builder.name!r}]"
-                builder.complain(table, hint)
             table.columns.append(builder.column())
         return table
 

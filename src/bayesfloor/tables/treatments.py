@@ -5,6 +5,7 @@ class               file                  the metric view (X)                   
 ==================  ====================  =====================================  =======================================
 `NumberFeature`     here                  (value - center) / spread; each of a   the number, gaps kept
                                           few values too where they may be codes
+`GivenNumber`       here                  the same, without gaps                 the number
 `PresenceFeature`   here                  whether it is missing                  the same
 `CategoryFeatures`  `category_features`   0 and 1 for each value, or codes       the code, gaps kept
 `SharesFeatures`    `category_features`   frequent values as 0 and 1, and the    the code, gaps kept
@@ -18,7 +19,8 @@ class               file                  the metric view (X)                   
 A treatment holds all that was decided about its column: how cells are read (`readings`), and what is made of them. The
 features of the table that it was learnt from are made by the same `apply`; shares and means alone are computed there
 from other rows. Distances in the metric view treat columns alike: two rows that differ in a category are as far apart
-as two rows are, on average, in a number. What is lenient takes gaps and values that it has not seen.
+as two rows are, on average, in a number. Gaps and values that were not seen are taken, but by
+`GivenNumber`.
 
 scikit-learn's ColumnTransformer and skrub's TableVectorizer do much of this. They are not used here: what they learn
 cannot be written to a file without code in it, their target encoding depends on the order of the rows, and on 100 000
@@ -122,14 +124,11 @@ class Treatment:
     ----------
     name : str
         Its name in the file.
-    lenient : bool
-        Whether gaps and unknown values are taken where there were none.
     reading : Reading
         How its cells are read.
     """
 
     name: str
-    lenient: bool = field(default=False, kw_only=True)
     reading: Reading = field(default=NumberReading(), kw_only=True)
 
     @property
@@ -144,7 +143,7 @@ class Treatment:
 
     def read(self, column: Column, table: RawTable, unseen: UnseenValues) -> Column:
         """Read a column of a file or a frame; `apply` and `tabular` take what this returns."""
-        return self.reading.read(column, table, unseen, lenient=self.lenient)
+        return self.reading.read(column, table, unseen)
 
     def apply(self, column: Any, table: RawTable) -> Floats:
         """Return the features of each row."""
@@ -179,7 +178,7 @@ class Treatment:
         if given.pop("treatment", None) != cls.__name__ or given.keys() != {each.name for each in fields(cls)}:
             raise ValueError("a column is described by other values than it needs")
         given = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-        if not isinstance(given["name"], str) or not isinstance(given["lenient"], bool):
+        if not isinstance(given["name"], str):
             raise ValueError("a column is described by values that do not go together")
         treatment = cls(**{**given, "reading": reading_from_dict(given["reading"])})
         treatment.check()
@@ -226,8 +225,6 @@ class NumberFeature(Treatment):
         values = np.ascontiguousarray(column.values)  # columns may lie side by side in memory
         gaps = np.isnan(values)
         if gaps.any():
-            if self.fill is None and not self.lenient:
-                raise gap_error(self.name, table, int(np.flatnonzero(gaps)[0]))
             values = np.where(gaps, self.center if self.fill is None else self.fill, values)
         features = scaled(values, self.center, self.spread)[:, np.newaxis]
         if not self.levels and not self.tells_gaps:
@@ -260,6 +257,23 @@ class NumberFeature(Treatment):
 
 
 @dataclass(frozen=True)
+class GivenNumber(NumberFeature):
+    """A number as it is, or scaled; what is no finite number is refused."""
+
+    def apply(self, column: NumberColumn, table: RawTable) -> Floats:
+        """Return the number of each row."""
+        check_finite(column, table)
+        return super().apply(column, table)
+
+
+def check_finite(column: NumberColumn, table: RawTable) -> None:
+    """Refuse a column with gaps, or with infinite numbers."""
+    odd = np.flatnonzero(~np.isfinite(column.values))
+    if len(odd):
+        raise ValueError(f"{table.at(int(odd[0]))}, column {column.name!r}: there is no finite number")
+
+
+@dataclass(frozen=True)
 class PresenceFeature(Treatment):
     """A column of which only counts whether there is a value: an id, or one that has a single value."""
 
@@ -280,11 +294,6 @@ class PresenceFeature(Treatment):
 
     def check(self) -> None:
         """Refuse nothing: the reading has checked itself."""
-
-
-def gap_error(name: str, table: RawTable, row: int) -> ValueError:
-    """Say where a value is missing."""
-    return ValueError(f"{table.at(row)}, column {name!r}: the value is missing")
 
 
 def is_number(value: Any) -> bool:
@@ -408,7 +417,7 @@ def learn_date(column: DateColumn, reading: DateReading, tells_gaps: bool) -> Da
         parts.append("hour")
     center, spread = learn_scale(known, "standard")
     fill = fill_number(known, "median")
-    return DateFeatures(column.name, tuple(parts), fill, center, spread, tells_gaps, lenient=True, reading=reading)
+    return DateFeatures(column.name, tuple(parts), fill, center, spread, tells_gaps, reading=reading)
 
 
 def _is_monthly(seconds: Floats) -> bool:
@@ -493,4 +502,4 @@ def learn_text(column: TextColumn, reading: TextReading) -> TextFeatures:
         places = counts @ (weights[:, np.newaxis] * directions)
     spread = float(places.std(axis=0).max())
     directions = directions / (spread if spread > _LEAST_SPREAD else 1.0)
-    return TextFeatures(column.name, unit, weights, directions, lenient=True, reading=reading)
+    return TextFeatures(column.name, unit, weights, directions, reading=reading)

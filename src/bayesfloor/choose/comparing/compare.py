@@ -114,7 +114,7 @@ def compare_features(
         How much is trained, as for `learned_floor`.
     n_trees : int, default=3
         With ``learners=None``: how many edge-disjoint spanning trees to count in.
-    prepare : {"auto", "strict"}, default="auto"
+    prepare : {"auto", None}, default="auto"
         How data frames and files become numbers, as for `learned_floor`.
     n_jobs : int or None, default=None
         Threads; None for every core.

@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 def check_rows(X: Any, y: Any, task: str, **known: Any) -> Asked:
     """Check the target, and what else is known of the rows; each may be the name of a column of X."""
     if isinstance(X, str | os.PathLike):
-        X = frame_of_raw(columns_of_file(X, None, "auto"))
+        X = frame_of_raw(columns_of_file(X, None))
     X, y = collected(X), collected(y)
     if isinstance(X, Table):
         known = {name: getattr(X, name, None) if value is None else value for name, value in known.items()}

@@ -189,7 +189,7 @@ def _read_both(old: Any, new: Any, target: str | None, seed: int) -> tuple[list[
 
     Text that one of them has as numbers is text in both.
     """
-    how: dict[str, Any] = {"target": target or "", "strays": "text"}
+    how: dict[str, Any] = {"target": target or ""}
     read = [_raw(given, name, how, seed) for given, name in ((old, "old"), (new, "new"))]
     tables = [raw for raw, _ in read]
     mixed = names_of_text_in_some(tables)

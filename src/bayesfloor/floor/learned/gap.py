@@ -127,7 +127,7 @@ def floor_gap(
         Rows to use at the most, as for `learned_floor`; the model is compared on the rows that are used.
     learners : "default", mapping or list, default="default"
         What the stack is made of, as for `learned_floor`.
-    prepare : {"auto", "strict"} or transformer, default="auto"
+    prepare : {"auto", None} or transformer, default="auto"
         How the stack makes numbers of a data frame.
     n_jobs : int or None, default=None
         Threads of the stack; None for every core.
@@ -227,7 +227,7 @@ def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> d
 def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows, Table | None]:
     """Check points and labels, and remember the rows as the caller has them; see `problem_and_table`."""
     beside = {"y": y, **{name: asked.pop(name, None) for name in ("groups", "time", "sample_weight", "by")}}
-    X, beside = at_hand(X, y, asked.get("prepare", "auto"), asked.pop("seed"), **beside)
+    X, beside = at_hand(X, y, asked.pop("seed"), **beside)
     y = beside.pop("y")
     asked |= beside
     problem, table = problem_and_table(X, y, **asked)

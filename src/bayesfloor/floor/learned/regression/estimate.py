@@ -106,7 +106,7 @@ def regression_floor(
         How much is trained. By default learners race: all are trained on the smallest training sets, and only those
         that may matter in the stack on larger ones. With "fast" the race is stricter, nothing is dealt out again, and
         at most 4000 rows are used, unless `max_rows` says otherwise.
-    prepare : {"auto", "strict"} or transformer, default="auto"
+    prepare : {"auto", None} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
         Threads; None for every core.
