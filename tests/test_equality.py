@@ -8,7 +8,7 @@ import bayesfloor
 from bayesfloor import results
 
 #: Records of plain numbers and text alone.
-BY_VALUE = {results.ClassNode, results.DatasetInfo, results.Finding}
+BY_VALUE = {results.ClassNode, results.Finding}
 
 
 def test_two_readings_of_a_table_can_be_compared(tmp_path):

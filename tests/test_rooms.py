@@ -85,7 +85,6 @@ RECORDS = {
     "CostDecisions",
     "CostMatrix",
     "CrossEdgeCount",
-    "DatasetInfo",
     "DifficultyReport",
     "Drift",
     "Finding",
@@ -115,8 +114,8 @@ RECORDS = {
     "VoteFloor",
 }
 
-#: Parts of results: a node of a tree, a data set by name, something noticed.
-NOT_RESULTS = ["ClassNode", "DatasetInfo", "Finding"]
+#: Parts of results: a node of a tree, something noticed.
+NOT_RESULTS = ["ClassNode", "Finding"]
 
 
 def module_name(path: Path) -> str:

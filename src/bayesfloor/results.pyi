@@ -32,6 +32,5 @@ from bayesfloor.forest import ClassForests as ClassForests
 from bayesfloor.forest import Forests as Forests
 from bayesfloor.report.result import DifficultyReport as DifficultyReport
 from bayesfloor.runtime.findings import Finding as Finding
-from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
 from bayesfloor.tree import ClassNode as ClassNode
 from bayesfloor.tree import ClassTree as ClassTree

@@ -2,7 +2,7 @@
 
 import bayesfloor as bf
 from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
-from bayesfloor.cli.output import records_text, show
+from bayesfloor.cli.output import show
 
 
 def datasets(*, options: RunOptions = RUN_DEFAULTS) -> None:
@@ -13,7 +13,5 @@ def datasets(*, options: RunOptions = RUN_DEFAULTS) -> None:
     bayesfloor datasets
     BAYESFLOOR_DATA=~/data bayesfloor datasets --json
     """
-    sizes = {"n_samples": "rows", "n_features": "features", "n_classes": "classes"}
-    headings = {"name": "name", **sizes, "origin": "from"}
-    listed = [{name: getattr(info, name) for name in headings} for info in bf.list_datasets()]
-    show("datasets", {"datasets": listed}, records_text(listed, headings), options)
+    names = bf.list_datasets()
+    show("datasets", {"datasets": names}, "\n".join(names), options)

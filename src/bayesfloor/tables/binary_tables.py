@@ -223,34 +223,6 @@ def read_npz(contents: Contents) -> RawTable:
     return RawTable(name, columns, len(X), np.arange(1, len(X) + 1), target, notes, row_word="row")
 
 
-def npz_sizes(path: Path) -> tuple[int | None, int | None, int | None]:
-    """Read rows, features and classes of an NPZ file from the headers of its arrays.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    tuple of int or None
-        None for what the headers do not tell; all None where `read_npz` would refuse the file for its arrays.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            shapes = {member.filename.removesuffix(".npy"): shape for member, shape, _ in _array_headers(archive)}
-    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last: a password
-        return None, None, None
-    X = next((shapes[key] for key in _X_NAMES if key in shapes), None)
-    if X is None and len(shapes) == 1:
-        (X,) = shapes.values()
-    if X is None or len(X) != 2:
-        return None, None, None
-    has_y = any(key in shapes for key in _Y_NAMES)
-    n_classes = math.prod(shapes["classes"]) if "classes" in shapes else None
-    return X[0], X[1] if has_y else X[1] - 1, n_classes
-
-
 def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
     """Load the arrays of an NPZ file whose headers show that they are plain and small enough."""
     name = contents.name

@@ -3,7 +3,7 @@
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.kernel_cache import cache_folder, keep, kept
-from bayesfloor.tables.binary_tables import npz_sizes, read_npz
+from bayesfloor.tables.binary_tables import read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.prepare import make_table
@@ -38,29 +38,8 @@ BUILT_IN: dict[str, tuple[int, int, int | None]] = {
 _FOLDERS = ("paper", "extra", "")
 
 
-@dataclass(frozen=True)
-class DatasetInfo:
-    """A data set that can be loaded by name.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    n_samples, n_features, n_classes : int or None
-        Its size; None where the header of a local file does not tell.
-    origin : str
-        Where `load_dataset` takes it from: "built in" or "local".
-    """
-
-    name: str
-    n_samples: int | None
-    n_features: int | None
-    n_classes: int | None
-    origin: str
-
-
-def list_datasets(*, data_dir: str | Path | None = None) -> tuple[DatasetInfo, ...]:
-    """List the data sets that can be loaded by name.
+def list_datasets(*, data_dir: str | Path | None = None) -> tuple[str, ...]:
+    """List the names of the data sets that can be loaded.
 
     Parameters
     ----------
@@ -69,18 +48,16 @@ def list_datasets(*, data_dir: str | Path | None = None) -> tuple[DatasetInfo, .
 
     Returns
     -------
-    tuple of DatasetInfo
-        Those of scikit-learn first. Of local files only the headers are read.
+    tuple of str
+        Those of scikit-learn first.
 
     Examples
     --------
     >>> from bayesfloor.tables.datasets import list_datasets
     >>> list_datasets()[2]
-    DatasetInfo(name='digits', n_samples=1797, n_features=64, n_classes=10, origin='built in')
+    'digits'
     """
-    built_in = [DatasetInfo(name, *size, "built in") for name, size in BUILT_IN.items()]
-    files = local_files(data_dir)
-    return (*built_in, *(DatasetInfo(name, *npz_sizes(file), "local") for name, file in files.items()))
+    return (*BUILT_IN, *local_files(data_dir))
 
 
 def local_files(data_dir: str | Path | None = None) -> dict[str, Path]:
