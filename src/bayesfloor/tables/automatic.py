@@ -167,8 +167,7 @@ class _Chooser:
         impute = self.impute or "median"
         fill = fill_number(column.values, impute) if gaps.any() else None
         values = column.values if fill is None else np.where(gaps, fill, column.values)
-        is_plain = each.kind == "yes/no" or column.is_dummy
-        center, spread = learn_scale(values, "none" if is_plain else self.scale)
+        center, spread = learn_scale(values, "none" if each.kind == "yes/no" else self.scale)
         what = "0 and 1" if each.kind == "yes/no" else "not scaled" if self.scale == "none" else "scaled"
         levels = each.levels if self.scale == "standard" and self.encode is None else ()
         if levels:

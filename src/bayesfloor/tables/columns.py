@@ -45,11 +45,10 @@ class _Values:
 
 @dataclass
 class NumberColumn(_Values):
-    """Numbers; NaN where one is missing. `rounded` counts integers that float64 cannot hold; dummies are not scaled."""
+    """Numbers; NaN where one is missing. `rounded` counts integers that float64 cannot hold."""
 
     rounded: int = 0
     is_truth: bool = False
-    is_dummy: bool = False
 
     def shown(self, row: int) -> str:
         """Write the value of a row."""

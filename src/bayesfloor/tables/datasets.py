@@ -136,9 +136,6 @@ def load_dataset(
         raise ValueError(_unknown(name, [*BUILT_IN, *files]))
     raw = read_npz(read_contents(files[name]))
     raw.notes = [f"{name} from the local file {files[name].name}."]
-    for column in raw.columns:
-        if isinstance(column, NumberColumn):
-            column.is_dummy = "=" in column.name
     assert raw.target is not None
     options = ReadOptions(raw.target, as_given=True, scale=scale, max_rows=max_rows, seed=seed)
     table = _without_target_note(make_table(raw, options))

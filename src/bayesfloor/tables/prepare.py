@@ -99,7 +99,7 @@ def _as_given(rows: LabelledRows, features: list[Column], scale: str) -> Prepara
                 f"Column {column.name!r} has {counted(column.rounded, 'integer')} beyond 2**53, rounded: "
                 "an id? Numbers that differ may have become equal."
             )
-        center, spread = learn_scale(column.values, "none" if column.is_dummy else scale)
+        center, spread = learn_scale(column.values, "none" if "=" in column.name else scale)  # dummies stay 0 and 1
         treatments.append(GivenNumber(column.name, center=center, spread=spread))
     raw.notes.append(_SCALED[scale])
     return Preparation(tuple(treatments), rows.target, rows.task)

@@ -311,13 +311,12 @@ def put_numbers(table: RawTable, target: str) -> list[str]:
 
 
 def choose_target(table: RawTable, target: str | int | None) -> str:
-    """Return the name of the target, the last column where none is named, and say so in the table's notes."""
+    """Return the target that is named, by the caller or by the file, and say so in the table's notes."""
     if target is not None:
         name, why = find_column(table, target), "as asked"
-    elif table.target is not None:
-        name, why = find_column(table, table.target, what="target"), "as the file says"
     else:
-        name, why = table.names[-1], "the last column, since none was named"
+        assert table.target is not None
+        name, why = find_column(table, table.target, what="target"), "as the file says"
     table.notes.append(f"Target: {name!r}, {why}.")
     return name
 

@@ -12,7 +12,7 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted, listed, unique_names
 from bayesfloor.tables.column_builders import GrowingArray, NumberBuilder, TextBuilder
-from bayesfloor.tables.columns import OtherColumn, RawTable, check_names, likely_target
+from bayesfloor.tables.columns import OtherColumn, RawTable, likely_target
 from bayesfloor.tables.sniffing import (
     SEPARATOR_NAMES,
     SEPARATORS,
@@ -77,8 +77,8 @@ def read_text_table(
     Raises
     ------
     ValueError
-        Naming the line, and the column where there is one: rows of different lengths, names that occur twice, quotes
-        left open, NUL bytes, and a file without rows.
+        Naming the line, where there is one: rows of different lengths, quotes left open, NUL bytes, and a file without
+        rows.
     """
     table = open_text_table(
         contents,
@@ -129,7 +129,6 @@ def open_text_table(
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = fill_names(names, notes)
     names = without_copies(names, notes)
-    check_names(names, f"{name}, line {first_line}")
     if len(names) < least_columns:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
         if len(second) > 1:
