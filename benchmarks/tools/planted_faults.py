@@ -131,8 +131,8 @@ FAULTS = [
     # --- cli
     Fault("cli/exits.py", "isinstance(error, ImportError | ConnectionError)", "isinstance(error, ImportError)",
           "cli/test_exits.py"),
-    Fault("cli/gap.py", "if STDIN_TOKEN in (given.model, given.predictions):",
-          "if STDIN_TOKEN == given.model:", "cli/test_gap.py"),
+    Fault("cli/gap.py", "if STDIN in (given.model, given.predictions):",
+          "if STDIN == given.model:", "cli/test_gap.py"),
 ]
 # fmt: on
 

@@ -11,7 +11,7 @@ from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable
 from bayesfloor.cli.options import RUN_DEFAULTS, Count, RunOptions, Seed, Share
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show, table_text
-from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def drift(
     bayesfloor drift train.csv production.csv --fast --fail-below 0.01
     bayesfloor drift old.csv new.csv --target outcome --fail-above 0.6
     """
-    files = ["-" if file == STDIN_TOKEN else file for file in (old, new)]
+    files = [old, new]
     if files.count("-") > 1:
         raise UsageError("stdin can be read once")
     if groups is not None and time is not None:

@@ -17,7 +17,7 @@ from bayesfloor.cli.input import check_readable, engine, is_file, open_table, re
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import TABLE_DEFAULTS, File, MetricOptions, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
-from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.cli.streams import STDIN, without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import counted, listed, p_text, shown
 
@@ -183,7 +183,7 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         raise UsageError("name a model or its predictions: --model model.skops, or --predictions file.csv")
     if given.predictions is None and given.key is not None:
         raise UsageError("--key is for --predictions")
-    if STDIN_TOKEN in (given.model, given.predictions):
+    if STDIN in (given.model, given.predictions):
         raise UsageError("--model and --predictions are read from files, and not from stdin")
     if given.model is not None and not is_file(Path(given.model)):
         raise UsageError(f"--model {given.model!r}: no such file")
@@ -194,7 +194,7 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         )
     if given.predictions is not None:
         check_readable(given.predictions, [])
-    if STDIN_TOKEN in files and (given.model is not None or given.key is not None):
+    if STDIN in files and (given.model is not None or given.key is not None):
         raise UsageError("stdin can be read once, and --model and --key read the rows again: name a file")
 
 
@@ -342,7 +342,7 @@ def _places_of_rows(
         return np.arange(raw.n_rows)
     if table.origin.row_word == "row" and not table.origin.files:  # counted from 1
         return table.lines - 1
-    if STDIN_TOKEN in files:
+    if STDIN in files:
         raise UsageError("stdin can be read once, and only a part of its rows is used: name a file")
     return _places_in_file(table.origin, read_columns(files, target=table.target))
 
@@ -461,7 +461,7 @@ def _in_terms_of(table: "Table", files: tuple[str, ...], found: Any, what: str) 
 
     code_of = {str(label): code for code, label in enumerate(table.classes.tolist())}
     texts = [str(label) for label in np.ravel(found).tolist()]
-    if not code_of.keys() >= set(texts) and table.columns and STDIN_TOKEN not in files:
+    if not code_of.keys() >= set(texts) and table.columns and STDIN not in files:
         whole = read_columns(files, target=table.target)
         spelled, places = _texts(whole, table.target), _places_in_file(table.origin, whole).tolist()
         assert table.y is not None

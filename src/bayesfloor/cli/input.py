@@ -11,7 +11,7 @@ import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TABLE_DEFAULTS, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
-from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.exceptions import TrustWarning
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def open_table(
     """
     from bayesfloor.tables.datasets import BUILT_IN, local_files
 
-    files = tuple("-" if file == STDIN_TOKEN else file for file in files)
     if not files:
         raise UsageError("FILE is missing: name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
     if task == "classification" and options.task == "regression":
@@ -134,13 +133,6 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except ValueError:  # a NUL byte
         return False
-
-
-def check_n_features(n_features: int | None, table: "Table") -> None:
-    """Refuse to search for more columns than there are."""
-    n_columns = len(table.feature_groups)
-    if n_features is not None and n_features > n_columns:
-        raise UsageError(f"--features {n_features}: {table.source} has {n_columns} columns beside the target")
 
 
 def _columns_by_kind(named: tuple[str, ...]) -> dict[str, list[str]]:

@@ -22,7 +22,9 @@ def was_interrupted() -> bool:
 
 def code_of_interrupt() -> int:
     """Return the exit code of a process that was interrupted: 143 by SIGTERM, else 130."""
-    return 128 + (_came or _SIGNALS)[0]
+    from bayesfloor.cli.exits import INTERRUPTED, TERMINATED  # no module before interrupts are caught
+
+    return TERMINATED if signal.SIGTERM in _came[:1] else INTERRUPTED
 
 
 def stop_catching() -> None:

@@ -15,7 +15,7 @@ from bayesfloor.cli.input import engine, is_file, open_table, refuse_cluster, sa
 from bayesfloor.cli.memory import announce, rows_to_train_on
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
-from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.runtime.text import csv_text, visible
 
 if TYPE_CHECKING:
@@ -234,7 +234,6 @@ def predict(
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:
         raise UsageError("--json writes to stdout, and --out a CSV file; take one of them")
-    file = "-" if file == STDIN_TOKEN else file
     for path in (model, file):
         if path == "-":
             continue

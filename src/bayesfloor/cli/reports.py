@@ -24,7 +24,7 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
-from bayesfloor.cli.streams import STDIN_TOKEN
+from bayesfloor.cli.streams import STDIN
 from bayesfloor.cli.warmup import compiling_boosting
 
 #: By the ending of a file's name: how a report is written into it.
@@ -130,7 +130,7 @@ def _place_for(files: tuple[str, ...], out: str | None) -> Path:
     """Say where the report goes."""
     if out is None:
         first = files[0] if files else ""
-        name = "stdin" if first == STDIN_TOKEN else Path(first.partition("::")[0]).name.split(".")[0]
+        name = "stdin" if first == STDIN else Path(first.partition("::")[0]).name.split(".")[0]
         return Path(f"{name or 'table'}-report.html")
     place = Path(out)
     if place.suffix.lower() not in _FORMATS:
@@ -170,7 +170,7 @@ def _command(files: tuple[str, ...], options: TableOptions, asked: dict[str, Any
     asked["effort"] = None if asked["effort"] == "default" else asked["effort"]
     named = [field.name for field in fields(options) if field.name not in how_to_run]
     given = {name: getattr(options, name) for name in named if getattr(options, name) != getattr(TABLE_DEFAULTS, name)}
-    words = ["bayesfloor", "report", *("-" if file == STDIN_TOKEN else file for file in files)]
+    words = ["bayesfloor", "report", *files]
     for name, value in {**asked, **given, "seed": options.seed}.items():
         if value is None or value is False:
             continue

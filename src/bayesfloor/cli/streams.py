@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 #: What stands for standard input among files.
-STDIN_TOKEN = "-"
+STDIN = "-"
 
 
 def fill_closed_descriptors() -> None:

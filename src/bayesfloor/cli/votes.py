@@ -9,7 +9,6 @@ from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable, read_columns
 from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions, Seed
 from bayesfloor.cli.output import say, show, table_text
-from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.runtime.text import exact_percent, visible
 
 if TYPE_CHECKING:
@@ -60,7 +59,6 @@ def votes(
     """
     from bayesfloor.floor.votes.vote_table import ANNOTATOR_NAMES, LABEL_NAMES, ROW_NAMES, find_name
 
-    file = "-" if file == STDIN_TOKEN else file
     if form in ("counts", "labels") and (label is not None or annotator is not None):
         raise UsageError(f"--label and --annotator name columns of a long table, and exclude --form {form}")
     if file != "-":
