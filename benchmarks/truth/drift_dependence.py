@@ -33,7 +33,7 @@ from bayesfloor.choose.drifting.moved import gap_of, moved_share
 from bayesfloor.choose.drifting.permutations import deal_names
 from bayesfloor.results import Drift
 from bayesfloor.tables.columns import text_column
-from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.command_line import run_or_table
 from benchmarks.tools.pages import RESULTS, as_table, notes_of, write_page
 from benchmarks.tools.records import Record, measure_all, read_records
 
@@ -272,18 +272,5 @@ def write_table(records: list[Record]) -> None:
     write_page("drift_dependence", *parts, notes_of("drift_dependence"))
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("command", choices=("run", "table"))
-    parser.add_argument("--part", nargs="*", choices=list(DRAWN), default=list(DRAWN))
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=RECORDS)
-    asked = parser.parse_args()
-    if asked.command == "run":
-        run(asked.part, asked.workers, asked.out)
-    else:
-        write_table(read_records(asked.out))
-
-
 if __name__ == "__main__":
-    main()
+    run_or_table(__doc__, list(DRAWN), run, write_table, RECORDS, workers=2)

@@ -30,7 +30,7 @@ from scipy.stats import norm
 
 from bayesfloor import LandmarkRegressor, regression_floor
 from bayesfloor.results import RegressionFloor
-from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.command_line import run_or_table
 from benchmarks.tools.pages import RESULTS, as_table, notes_of, write_page
 from benchmarks.tools.records import Record, measure_all, read_records
 
@@ -313,18 +313,5 @@ def write_table(records: list[Record]) -> None:
     write_page("numbers_alarms", *parts, notes_of("numbers_alarms"))
 
 
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("command", choices=("run", "table"))
-    parser.add_argument("--part", nargs="*", choices=list(DRAWN), default=list(DRAWN))
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=RECORDS)
-    asked = parser.parse_args()
-    if asked.command == "run":
-        run(asked.part, asked.workers, asked.out)
-    else:
-        write_table(read_records(asked.out))
-
-
 if __name__ == "__main__":
-    main()
+    run_or_table(__doc__, list(DRAWN), run, write_table, RECORDS, workers=1)
