@@ -76,8 +76,9 @@ class KnownMixture:
         return (integral - (2.0 * p - 1.0) ** 2) / (4.0 * p * (1.0 - p))
 
     def u(self) -> float:
-        """u_HP of two classes, equation (5)."""
-        return float(hp.u_from_divergence(self.henze_penrose_divergence(), self._two()[2]))
+        """u_HP = 4 p1 p2 D_HP + (p1 − p2)² of two classes, equation (5)."""
+        p = self._two()[2]
+        return float(4.0 * p * (1.0 - p) * self.henze_penrose_divergence() + (2.0 * p - 1.0) ** 2)
 
     def henze_penrose_bounds(self) -> tuple[float, float]:
         """Lower and upper bound on the floor of two classes, equation (4)."""

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesfloor.learn.boosting import _places_for, bins_of, boosting
+from bayesfloor.learn.boosting import _places_for, bins_by, boosting, cuts_of
 from bayesfloor.learn.boosting_by_parts import boosting_of_parts
 from bayesfloor.learn.boosting_kernels import (
     COUNT_BITS,
@@ -217,6 +217,11 @@ def test_categories_have_no_order():
     table = Codes(values[:600], values[600:], np.array([True, False]))
     p = boosting(Train(np.zeros((600, 1)), codes[:600], 2, table=table), np.zeros((300, 1)), 0)["boosting"]
     assert np.mean(p.argmax(axis=1) != codes[600:]) < 0.02
+
+
+def bins_of(known, others, is_category):
+    values = np.concatenate([known, others])[:, np.newaxis]
+    return bins_by(values, (cuts_of(known, is_category),), np.array([is_category]))[0]
 
 
 def test_bins():

@@ -156,12 +156,6 @@ def columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools]
     return known, others, np.array(is_category)
 
 
-def bins_of(known: Floats, others: Floats, is_category: bool) -> NDArray[np.uint8]:
-    """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
-    values = np.concatenate([known, others])[:, np.newaxis]
-    return bins_by(values, (cuts_of(known, is_category),), np.array([is_category]))[0]
-
-
 def cuts_of(known: Floats, is_category: bool) -> Floats:
     """Return where a column of numbers is cut into bins; nowhere where it holds codes."""
     present = known[~np.isnan(known)]
@@ -178,7 +172,7 @@ def cuts_of(known: Floats, is_category: bool) -> Floats:
 
 @of_rows
 def bins_by(rows: Floats, cuts: tuple[Floats, ...], is_category: Bools) -> NDArray[np.uint8]:
-    """Return the bin of each value, column by column."""
+    """Return the bin of each value, column by column: categories by code, numbers by quantiles with gaps below."""
     if not rows.shape[1] == len(cuts) == len(is_category):
         raise ValueError(f"{len(cuts)} columns are cut into bins, and {rows.shape[1]} are given")
     bins = np.empty(rows.shape[::-1], np.uint8)

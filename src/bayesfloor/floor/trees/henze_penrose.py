@@ -36,17 +36,8 @@ def divergence(cross_edges: ArrayLike, n_first: ArrayLike, n_second: ArrayLike) 
     return np.clip(1.0 - share, 0.0, 1.0)
 
 
-def u_from_divergence(divergence: ArrayLike, prior: ArrayLike) -> Floats:
-    """The quantity u of the bounds, equation (5).
-
-    u_HP = 4 p1 p2 D_HP + (p1 − p2)², with `prior` either of the two.
-    """
-    p = np.asarray(prior, np.float64)
-    return 4.0 * p * (1.0 - p) * np.asarray(divergence, np.float64) + (2.0 * p - 1.0) ** 2
-
-
 def u_from_cross_edges(cross_edges: ArrayLike, n_points: ArrayLike) -> Floats:
-    """u straight from cross edges: equation (3) put into equation (5).
+    """The quantity u of the bounds, u_HP = 4 p1 p2 D_HP + (p1 − p2)²: equation (3) put into equation (5).
 
     u_HP ≈ 1 − 2R/n; the priors cancel. More than n/2 cross edges give 0, never a negative u.
     """
