@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -14,7 +13,6 @@ from bayesfloor.learn.landmarks.feature_choice import CONSTANT, Sample, choose_r
 from bayesfloor.learn.landmarks.feature_kernels import fill_rules, to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.fitting import order_rows
-from bayesfloor.learn.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, store_rows
 from bayesfloor.learn.landmarks.members import fit_stack_weights
 from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import RowSums
@@ -155,7 +153,7 @@ def test_sums_do_not_depend_on_threads(monkeypatch):
     def all_sums(pool):
         sums = RowSums(feature_map, X, codes, np.linspace(0.5, 1.5, 1000).astype(np.float32), pool)
         loss, gradient = sums.gradient(W)
-        return loss, gradient, np.tril(sums.products(W)), sums.squares(), sums.probabilities(W)
+        return loss, gradient, np.tril(sums.products(W)), sums.squares()
 
     one, three = (supervise(all_sums, n_threads, False) for n_threads in (1, 3))
     for a, b in zip(one, three, strict=True):
@@ -165,7 +163,6 @@ def test_sums_do_not_depend_on_threads(monkeypatch):
     np.testing.assert_allclose(one[3], weight @ F**2, rtol=1e-5)
     P = np.exp(F @ W.T.astype(float))
     P /= P.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(one[4], P, rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(one[1], ((P - np.eye(4)[codes]) * weight[:, None]).T @ F, rtol=1e-3, atol=1e-3)
 
 
@@ -186,7 +183,8 @@ def test_descent_ends_at_the_optimum():
     loss = -np.log(model.predict_proba(Z)[np.arange(len(codes)), codes]).sum()
     value = loss + 0.25 * np.einsum("ki,ij,kj->", expected, R, expected)
     assert found.value == pytest.approx(value, rel=1e-4)
-    P = sums.probabilities(found.coefficients)
+    P = feature_map.features(X) @ found.coefficients.T
+    to_probabilities(P)
     np.testing.assert_allclose(P, model.predict_proba(Z), atol=0.01)
 
 
@@ -200,45 +198,6 @@ def test_features_that_depend_on_each_other_raise_the_damping():
     found = descend(objective, start, 20, 100.0)
     assert np.isfinite(found.coefficients).all()
     assert found.value < start.value
-
-
-def test_local_regression_is_kernel_ridge_of_the_nearest_rows():
-    """With weights, of which a row of twice the weight is penalised by half as much."""
-    rng = np.random.default_rng(0)
-    X, codes = some_rows(400)
-    weight = rng.uniform(0.2, 3.0, 400).astype(np.float32)
-    probabilities = rng.dirichlet(np.ones(4), 400).astype(np.float32)
-    local = store_rows(X, codes, weight, probabilities, 4)
-    queries = X[:5] + np.float32(0.05)
-    near_by, corrected = local.predict(queries, probabilities[:5])
-    prior = np.bincount(codes, weight) / weight.sum()
-    for number, query in enumerate(queries):
-        nearest = np.argsort(((X - query) ** 2).sum(axis=1))[:N_NEAREST]
-        near = X[nearest].astype(float)
-        squares = ((near[:, None] - near[None]) ** 2).sum(axis=2)
-        mean = max(squares[np.triu_indices(N_NEAREST, 1)].mean(), ((near - query) ** 2).sum(axis=1).mean())
-        model = KernelRidge(alpha=PENALTY, kernel="rbf", gamma=0.5 / (WIDTH**2 * mean))
-        indicators = np.eye(4)[codes[nearest]]
-        targets = np.hstack([indicators - prior, indicators - probabilities[nearest]])
-        expected = model.fit(near, targets, sample_weight=weight[nearest]).predict(query[None])[0]
-        np.testing.assert_allclose(near_by[number], expected[:4] + prior, rtol=1e-3, atol=1e-4)
-        np.testing.assert_allclose(corrected[number], expected[4:] + probabilities[number], rtol=1e-3, atol=1e-4)
-    without = store_rows(X, codes, weight, probabilities[:, :0], 4).predict(queries, probabilities[:5])
-    assert len(without) == 1
-    np.testing.assert_array_equal(without[0], near_by)
-
-
-def test_cells_find_nearly_all_that_a_full_search_finds(monkeypatch):
-    X, codes = some_rows(3000)
-    given = X, codes, np.ones(3000, np.float32), np.full((3000, 4), 0.25, np.float32), 4
-    full = np.stack(store_rows(*given).predict(X[:200], given[3][:200]))
-    monkeypatch.setattr("bayesfloor.learn.landmarks.local_rows.ONE_CELL", 1000)
-    monkeypatch.setattr("bayesfloor.learn.landmarks.local_rows.CELL_ROWS", 50)
-    cells = store_rows(*given)
-    assert len(cells.centres) == 60
-    assert sorted(map(tuple, cells.rows.tolist())) == sorted(map(tuple, X.tolist()))
-    found = np.stack(cells.predict(X[:200], given[3][:200]))
-    assert np.mean(np.abs(found - full).max(axis=(0, 2)) < 1e-3) > 0.9
 
 
 def test_stack_weights_are_fitted_to_the_held_out_loss():
@@ -297,15 +256,3 @@ def test_order_of_rows_depends_on_their_values_alone_and_holds_out_whole_groups(
     in_order = np.array([place[tuple(row)] for row in rows.X.tolist()])
     assert not set(in_order[: rows.n_kept]) & set(in_order[rows.n_kept :])
     assert 0 < 200 - rows.n_kept <= 50
-
-
-@pytest.mark.parametrize("far", [1e30, 3e38])
-def test_rows_without_any_near_get_no_correction(far):
-    """Squared distances to the centres are beyond float32: no cell is searched, and none is made up."""
-    rng = np.random.default_rng(0)
-    rows, codes = some_rows(40, 3, 2)
-    local = store_rows(rows, codes, np.ones(40, np.float32), np.full((40, 2), 0.5, np.float32), 2)
-    near = rng.standard_normal((5, 3)).astype(np.float32)
-    away = replace(local, centres=np.full((20, 3), far, np.float32), starts=np.r_[np.arange(20), 40])
-    found = away.predict(near, np.full((5, 2), 0.5, np.float32))
-    np.testing.assert_allclose(found, [[local.prior] * 5, np.full((5, 2), 0.5)], rtol=1e-5)

@@ -17,8 +17,6 @@ from bayesfloor import LandmarkClassifier, LandmarkRegressor, SmartSVC, read_tab
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
-from bayesfloor.learn.landmarks.local_rows import LocalRows
-from bayesfloor.learn.landmarks.members import Members
 from benchmarks.tools import fuzz_models
 
 from .small_tables import three_classes, write_csv
@@ -397,36 +395,6 @@ def test_rules_point_to_cuts_and_cuts_to_columns(run, model, tmp_path, name, val
     assert f"'{name}'" in refused(run, skops_io.dumps(stored), tmp_path)
 
 
-def with_local_rows(stored):
-    """A model whose predictions 40 rows in two cells correct."""
-    rng = np.random.default_rng(0)
-    local = {
-        "rows": rng.normal(size=(40, 2)).astype(np.float32),
-        "codes": rng.integers(0, 3, 40),
-        "penalties": np.full(40, 0.1, np.float32),
-        "probabilities": rng.dirichlet(np.ones(3), 40).astype(np.float32),
-        "prior": np.full(3, 1 / 3, np.float32),
-        "centres": rng.normal(size=(2, 2)).astype(np.float32),
-        "starts": np.array([0, 15, 40]),
-    }
-    weights = {"landmarks": 0.5, "nearest rows": 0.3, "residuals of nearest rows": 0.4}
-    return with_part(stored, ("parts", "members"), {"weights": weights, "steps": None, "local": local})
-
-
-def test_rows_that_correct_predictions(run, model, tmp_path):
-    stored = with_local_rows(skops_io.load(model))
-    (tmp_path / "local.skops").write_bytes(skops_io.dumps(stored))
-    first = read_table(tmp_path / "table.csv")
-    classifier = LandmarkClassifier().fit(first.X, first.y)
-    plain = classifier.predict_proba(first.X)
-    members = stored["parts"]["members"]
-    classifier.members_ = Members(members["weights"], None, LocalRows(**members["local"]))
-    expected = classifier.predict_proba(first.X)
-    assert np.abs(expected - plain).max() > 0.01
-    found = json.loads(run("predict local.skops table.csv --json").out)["result"]
-    np.testing.assert_allclose(found["probability"], expected, atol=1e-6)
-
-
 def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
     """Squares of a grid, a class each, are more than eight landmarks can tell: the nearest rows know better."""
     rng = np.random.default_rng(0)
@@ -435,36 +403,21 @@ def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
     write_csv(tmp_path / "grid.csv", points, labels)
     first = read_table(tmp_path / "grid.csv", target="kind")
     classifier = LandmarkClassifier(n_landmarks=8).fit(first.X, first.y)
-    assert classifier.members_.local is not None
+    assert classifier.members_.n_rows_kept == 900
     packed = pack_model(Model(classifier, first.preparation))
     (tmp_path / "grid.skops").write_bytes(packed)
     found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
     np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
+    stored = skops_io.load(tmp_path / "grid.skops")
+    for codes in (each for each in stored["parts"]["members"]["steps"]["arrays"] if each.dtype == np.int32):
+        codes[0] = 10**6  # a class that is not there
+    (tmp_path / "bad.skops").write_bytes(skops_io.dumps(stored))
+    assert "a step holds values that no fit gives" in run("predict bad.skops grid.csv").err
     monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
     outcome = run("fit grid.csv --target kind --out more.skops")
     assert outcome.code == 3
     assert "'predict' would refuse to read" in outcome.err
     assert not (tmp_path / "more.skops").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("starts", np.array([0, 50, 40])),
-        ("starts", np.array([0, 15, 41])),
-        ("starts", np.array([-3, 15, 40])),
-        ("starts", np.array([0, 40])),
-        ("probabilities", np.zeros((40, 2), np.float32)),
-        ("codes", np.full(40, 3)),
-        ("penalties", np.full(39, 0.1, np.float32)),
-        ("rows", np.zeros((40, 3), np.float32)),
-        ("centres", np.zeros((0, 2), np.float32)),
-        ("prior", np.zeros(2, np.float32)),
-    ],
-)
-def test_cells_hold_the_rows_that_are_there(run, model, tmp_path, name, value):
-    stored = with_part(with_local_rows(skops_io.load(model)), ("parts", "members", "local", name), value)
-    assert "the array '" in refused(run, skops_io.dumps(stored), tmp_path)
 
 
 def test_arrays_in_the_other_order_of_memory(run, model, tmp_path):
@@ -519,10 +472,6 @@ def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("members", "local", "centres"), 1e30),  # once, memory was read at random
-        (("members", "local", "rows"), 1e30),
-        (("members", "local", "probabilities"), 2.0),
-        (("members", "local", "penalties"), -1.0),
         (("coef",), 1e30),
         (("feature_map", "landmarks"), 1e30),
         (("feature_map", "weights"), 0.0),
@@ -531,7 +480,7 @@ def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
     ],
 )
 def test_numbers_that_no_fit_gives(run, model, tmp_path, path, value):
-    stored = with_local_rows(skops_io.load(model))
+    stored = skops_io.load(model)
     values = functools.reduce(lambda part, key: part[key], path, stored["parts"])
     changed = with_part(stored, ("parts", *path), np.full_like(values, value))
     assert f"the array '{path[-1]}' holds" in refused(run, skops_io.dumps(changed), tmp_path)
@@ -611,7 +560,3 @@ def test_boosting_beside_a_model_of_numbers_is_stored(run, tmp_path):
     (tmp_path / "steps.skops").write_bytes(packed)
     found = json.loads(run("predict steps.skops steps.csv --json").out)["result"]
     np.testing.assert_allclose(found["predicted"], regressor.predict(table.X), rtol=1e-6)
-    stored = skops_io.loads(packed)
-    local = with_part(stored, ("parts", "members", "local"), {"rows": np.zeros((1, 2), np.float32)})
-    (tmp_path / "bad.skops").write_bytes(skops_io.dumps(local))
-    assert "numbers have no nearest rows" in run("predict bad.skops steps.csv").err

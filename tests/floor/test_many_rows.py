@@ -13,8 +13,7 @@ from bayesfloor.floor.learned import row_plan, targets, training_sets
 from bayesfloor.floor.learned.splits import hold_out
 from bayesfloor.learn import boosting, linear_cost, nearest
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.linear_cost import LOCAL_FITS
-from bayesfloor.learn.nearest import local_ridge, nearest_rows
+from bayesfloor.learn.nearest import LOCAL_FITS, local_ridge, nearest_rows
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.tables.arguments import check_problem
 

@@ -145,7 +145,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         From features to scores.
     members_ : Members or None
         What is stacked with the landmark model, where held-out rows show that it helps: `weights` by name, `steps` of
-        learners, `local` rows. None for the landmark model alone.
+        learners. None for the landmark model alone.
     penalty_ : float
         The penalty in use.
     held_out_error_, held_out_log_loss_ : float

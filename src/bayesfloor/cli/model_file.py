@@ -32,8 +32,7 @@ from bayesfloor.floor.learned.stack_model import StackModel
 from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
 from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap
 from bayesfloor.learn.landmarks.fitting import HEAVIEST_ROW, LIGHTEST_ROW
-from bayesfloor.learn.landmarks.local_rows import LARGEST_PENALTY, LocalRows
-from bayesfloor.learn.landmarks.members import LANDMARKS, NEARBY, Members
+from bayesfloor.learn.landmarks.members import LANDMARKS, Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows
 from bayesfloor.learn.later import Step
 from bayesfloor.learn.stored_steps import from_plain, to_plain
@@ -52,8 +51,6 @@ LARGEST_GAMMA = 1e15
 LARGEST_TARGET = 10 * LARGEST
 #: Largest coefficient of a linear SVM; columns are of order one.
 LARGEST_LINEAR = 1e100
-#: How far rounding takes shares and residuals beyond 1.
-ROUNDING = 1e-3
 
 #: Letters in the name of a class: in an array of predictions, each row takes as much as the longest name.
 MOST_LETTERS = 1000
@@ -252,7 +249,6 @@ def _member_parts(members: Members) -> Parts:
     return {
         "weights": members.weights,
         "steps": None if members.steps is None else to_plain(members.steps),
-        "local": None if members.local is None else members.local.to_dict(),
     }
 
 
@@ -271,17 +267,14 @@ def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
     return classifier
 
 
-#: Modules of functions that learners of columns go through, and what they start from.
-_MODULES_OF_MEMBERS = {"rows", "boosting", "network", "training_rows"}
+#: Modules of functions that members go through, and what they start from.
+_MODULES_OF_MEMBERS = {"rows", "boosting", "network", "nearest", "later", "training_rows"}
 
 
 def _members_of(parts: Parts, n_axes: int, n_classes: int) -> Members:
     """Put members of the stack and their weights together; the landmark model is one. No classes are for numbers."""
-    _check_names(parts, {"weights", "steps", "local"})
+    _check_names(parts, {"weights", "steps"})
     steps = None if parts["steps"] is None else from_plain(parts["steps"])
-    if parts["local"] is not None and not n_classes:
-        raise ValueError("numbers have no nearest rows")
-    local = None if parts["local"] is None else _local_rows_of(parts["local"], n_axes, n_classes)
     weights, there = parts["weights"], {LANDMARKS}
     if steps is not None:
         if not {name.partition(".")[0] for name in steps.functions} <= _MODULES_OF_MEMBERS:
@@ -290,13 +283,11 @@ def _members_of(parts: Parts, n_axes: int, n_classes: int) -> Members:
             if np.shape(found) != ((1, n_classes) if n_classes else (1,)) or not np.isfinite(found).all():
                 raise ValueError("a member predicts something else than its target")
         there |= steps.outputs.keys()
-    if local is not None:
-        there |= set(NEARBY) if local.probabilities.shape[1] else {NEARBY[0]}
     if not isinstance(weights, dict) or not weights.keys() <= there:
         raise ValueError("the weights are not those of its members")
     for name in weights:
         _number(weights, name, 0.0, LARGEST_COEFFICIENT)
-    return Members(weights, steps, local)
+    return Members(weights, steps)
 
 
 def _regressor_parts(regressor: LandmarkRegressor) -> Parts:
@@ -378,28 +369,6 @@ def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
         cut_values=_array(parts, "cut_values", np.float32, (n_cuts,), -FARTHEST, FARTHEST),
         rule_first=rule_first,
         rule_second=_places(parts, "rule_second", (len(rule_first),), n_cuts),
-    )
-
-
-def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
-    _check_names(parts, {each.name for each in fields(LocalRows)})
-    farthest, whole = FARTHEST * HEAVIEST, 1 + ROUNDING
-    rows = _array(parts, "rows", np.float32, (None, n_axes), -farthest, farthest)
-    centres = _array(parts, "centres", np.float32, (None, n_axes), -farthest, farthest)
-    starts = _places(parts, "starts", (len(centres) + 1,), len(rows) + 1)
-    if not len(centres) or starts[0] != 0 or starts[-1] != len(rows) or np.any(np.diff(starts) < 0):
-        raise ValueError("the array 'starts' does not cut the rows into cells")
-    probabilities = _array(parts, "probabilities", np.float32, (len(rows), None), 0, whole)
-    if probabilities.shape[1] not in (0, n_classes):
-        raise ValueError("the array 'probabilities' has another shape than the classes ask for")
-    return LocalRows(
-        rows=rows,
-        codes=_places(parts, "codes", (len(rows),), n_classes),
-        penalties=_array(parts, "penalties", np.float32, (len(rows),), 0, LARGEST_PENALTY),
-        probabilities=probabilities,
-        prior=_array(parts, "prior", np.float32, (n_classes,), 0, whole),
-        centres=centres,
-        starts=starts,
     )
 
 

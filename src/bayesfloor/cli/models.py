@@ -129,7 +129,7 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions, *, checks
         figures = [("held-out R²", f"{r2:.4f}"), ("held-out RMSE", f"{rmse:.6g}")]
     else:
         members = trained.members_
-        n_kept = 0 if members is None or members.local is None else len(members.local.rows)
+        n_kept = 0 if members is None else members.n_rows_kept
         error, loss = honest.held_out_error_, honest.held_out_log_loss_
         as_asked = None if honest is trained else f"held-out error as asked for is {trained.held_out_error_:.4f}"
         result |= {"n_rows_kept": n_kept, "held_out_error": error, "held_out_log_loss": loss}

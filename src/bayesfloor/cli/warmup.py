@@ -207,10 +207,6 @@ def _pairs_of_classes() -> None:
 
 
 def _landmarks() -> None:
-    import numpy as np
-
-    from bayesfloor.learn.landmarks.local_kernels import assign_cells
-
     X, y = _sample(1500, 5)
     for effort in ("fast", "default"):
         model = bf.LandmarkClassifier(effort, n_jobs=1).fit(X, y)
@@ -218,8 +214,6 @@ def _landmarks() -> None:
     bf.LandmarkRegressor(n_jobs=1).fit(X, X[:, 0]).predict(X[:10])
     X, y = _sample(1600, 5, 160)
     bf.LandmarkClassifier(n_jobs=1).fit(X, y)
-    rows = X.astype(np.float32)
-    assign_cells(rows, rows[:9], y)  # which takes many rows to be called
 
 
 def _machines() -> None:

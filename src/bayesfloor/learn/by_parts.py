@@ -22,8 +22,15 @@ from bayesfloor.data.row_parts import RowPart
 from bayesfloor.learn.boosting import MOST_LEVELS, bins_by, cuts_of, scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import NAME, boost_parts, boosted_target
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.linear_cost import LOCAL_ROWS, LOOKED_AT, grow_deep, near_names
-from bayesfloor.learn.nearest import LOCAL_SAMPLE, local_ridge, mean_of_nearest, nearest_rows
+from bayesfloor.learn.linear_cost import LOOKED_AT, grow_deep
+from bayesfloor.learn.nearest import (
+    LOCAL_ROWS,
+    LOCAL_SAMPLE,
+    local_ridge,
+    mean_of_nearest,
+    near_names,
+    nearest_rows,
+)
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Directions, Scaling, Singles, Train
 from bayesfloor.runtime.arrays import Bools, Floats

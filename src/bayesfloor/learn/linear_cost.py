@@ -29,7 +29,7 @@ from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.feature_map import FeatureMap
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.later import as_kind, of_rows, repeated
-from bayesfloor.learn.nearest import near_learners
+from bayesfloor.learn.nearest import LOCAL_ROWS, near_learners, near_names
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, components, narrow, share_a_unit
@@ -46,14 +46,10 @@ FEWEST_TREES, MOST_TREES, TREE_ROWS = 16, 60, 6_000_000
 LOOKED_AT = 2048
 #: Different values of a feature that trees tell apart: those of 16 bits.
 MOST_RANKS = 65_536
-#: Numbers of neighbours that vote.
-N_NEIGHBORS = (1, 5, 15)
 #: Minimum and maximum number of landmarks m; in between, as many as keep n·m² within this budget.
 FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 850, 3e10
 #: Width of the kernel, as a share of the median distance between landmarks.
 LANDMARK_WIDTH = 0.5
-#: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
-LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
 #: Most rows of a landmark model, which takes them in float64.
 LANDMARK_ROWS = 200_000
 #: Bytes of its features in memory, or those of the rows if these are more; others are computed in each of ten passes.
@@ -141,12 +137,6 @@ def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         return {}
     points, others = components(train.X, test, np.asarray(train.spread))
     return near_learners(train._replace(X=points, table=None), others, means, ridges, LOCAL_ROWS)
-
-
-def near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
-    """Return the votes of nearest rows, and kernel ridge regressions of them, by their names in a space."""
-    means = {f"{k} neighbours, {space}": k for k in N_NEIGHBORS}
-    return means, {f"local ridge {width}, {space}": (width, penalty) for width, penalty in LOCAL_FITS}
 
 
 def grow_deep(train: Train, test: Floats, n_trees: int, seed: int) -> Grown:

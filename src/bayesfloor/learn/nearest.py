@@ -13,6 +13,11 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Width of local ridge regression, as a share of the median distance, and its penalty.
 LOCAL_WIDTH, LOCAL_PENALTY = 0.5, 0.01
+#: Of many rows or classes: numbers of neighbours that vote.
+N_NEIGHBORS = (1, 5, 15)
+#: Nearest rows that local ridge regression is fitted to there; its widths, as shares of the median distance, and
+#: penalties.
+LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
 #: Least probability that local ridge regression gives a class, before all are divided by their sum.
 LEAST = 1e-3
 #: Least weight of a row in local ridge regression.
@@ -121,6 +126,12 @@ def _mean_target(nearest: Ints, y: NDArray[Any], weights: Floats | None, prior: 
     return totals / mass[:, np.newaxis]
 
 
+def near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
+    """Return the votes of nearest rows, and kernel ridge regressions of them, by their names in a space."""
+    means = {f"{k} neighbours, {space}": k for k in N_NEIGHBORS}
+    return means, {f"local ridge {width}, {space}": (width, penalty) for width, penalty in LOCAL_FITS}
+
+
 def near_learners(
     train: Train, test: NDArray[Any], means: dict[str, int], ridges: dict[str, tuple[float, float]], n_local: int
 ) -> dict[str, Floats]:
@@ -189,8 +200,10 @@ def local_ridge(
     known = single(train.X)
     scale = -0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE]))
     middle = single(train.prior if prior is None else prior)
-    targets, penalties = train.targets(kind=np.float32) - middle, penalty / np.maximum(train.weights, LIGHTEST)
-    predicted = _fitted_nearby(test, nearest, known, scale, single(penalties), targets, middle, check=train.check)
+    penalties = single(penalty / np.maximum(train.weights, LIGHTEST))
+    codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
+    values = np.ones(len(codes), np.float32) if train.n_classes else single(train.y)
+    predicted = _fitted_nearby(test, nearest, known, scale, penalties, codes, values, middle, check=train.check)
     return train.within(predicted, LEAST)
 
 
@@ -201,7 +214,8 @@ def _fitted_nearby(
     known: Singles,
     scale: float,
     penalties: Singles,
-    targets: Singles,
+    codes: NDArray[np.int32],
+    values: Singles,
     prior: Singles,
     check: Callable[[], None] = never_stop,
 ) -> Floats:
@@ -213,5 +227,6 @@ def _fitted_nearby(
     for first in range(0, len(test), LOCAL_BLOCK):
         check()
         rows = slice(first, first + LOCAL_BLOCK)
-        fit_nearest(known, others[rows], nearest[rows], np.float32(scale), penalties, targets, predicted[rows])
+        of_block = others[rows], nearest[rows], np.float32(scale)
+        fit_nearest(known, *of_block, penalties, codes, values, prior, predicted[rows])
     return np.asarray(predicted + prior, np.float64)

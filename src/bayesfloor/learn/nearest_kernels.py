@@ -3,8 +3,9 @@
 import numpy as np
 
 from bayesfloor.learn.landmarks.feature_kernels import ZERO, exp_of_row
-from bayesfloor.learn.landmarks.local_kernels import cholesky_solve
 from bayesfloor.runtime.kernels import kernel
+
+TINY = np.float32(1e-20)
 
 
 @kernel
@@ -40,7 +41,28 @@ def keep_nearest(distances, numbers, nearest, rows):
 
 
 @kernel(fastmath=True)
-def fit_nearest(rows, tests, nearest, scale, penalties, targets, out):
+def cholesky_solve(matrix, k, right):
+    """Solve matrix x = right in place, for a symmetric positive definite matrix whose lower triangle is given."""
+    for i in range(k):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for p in range(j):
+                total -= matrix[i, p] * matrix[j, p]
+            matrix[i, j] = np.sqrt(max(total, TINY)) if i == j else total / matrix[j, j]
+    for i in range(k):
+        total = right[i]
+        for p in range(i):
+            total -= matrix[i, p] * right[p]
+        right[i] = total / matrix[i, i]
+    for i in range(k - 1, -1, -1):
+        total = right[i]
+        for p in range(i + 1, k):
+            total -= matrix[p, i] * right[p]
+        right[i] = total / matrix[i, i]
+
+
+@kernel(fastmath=True)
+def fit_nearest(rows, tests, nearest, scale, penalties, codes, values, middle, out):
     """Regress targets on the nearest rows of each test row, by kernel ridge regression.
 
     Parameters
@@ -53,8 +75,10 @@ def fit_nearest(rows, tests, nearest, scale, penalties, targets, out):
         Of squared distances in the exponent of the kernel.
     penalties : ndarray of shape (n,), float32
         What is added to the diagonal of the kernel for each row.
-    targets : ndarray of shape (n, n_targets), float32
-        Targets of the rows.
+    codes, values : ndarray of shape (n,), int32 and float32
+        Which target of each row is not 0, and what it is.
+    middle : ndarray of shape (n_targets,), float32
+        What targets are less.
     out : ndarray of shape (n_test, n_targets), float32
         Predictions.
     """
@@ -79,8 +103,9 @@ def fit_nearest(rows, tests, nearest, scale, penalties, targets, out):
             matrix[i, i] = np.float32(1.0) + penalties[nearest[q, i]]
         exp_of_row(weights, k, bits, powers)
         cholesky_solve(matrix, k, weights)
-        for t in range(targets.shape[1]):
+        for t in range(len(middle)):
             out[q, t] = ZERO
         for i in range(k):
-            for t in range(targets.shape[1]):
-                out[q, t] += weights[i] * targets[nearest[q, i], t]
+            code, value = codes[nearest[q, i]], values[nearest[q, i]]
+            for t in range(len(middle)):
+                out[q, t] += weights[i] * ((value if t == code else ZERO) - middle[t])

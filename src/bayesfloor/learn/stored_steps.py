@@ -119,12 +119,12 @@ def _check_nearest(X: Any, rows: Any, k: Any) -> None:
 
 
 def _check_fitted_nearby(
-    test: Any, nearest: Any, known: Any, scale: Any, penalties: Any, targets: Any, prior: Any
+    test: Any, nearest: Any, known: Any, scale: Any, penalties: Any, codes: Any, values: Any, prior: Any
 ) -> None:
     _check(isinstance(test, Step) and isinstance(nearest, Step) and type(scale) is float)
-    _check(_is_array(known, "float32", 2) and _is_array(penalties, "float32") and _is_array(targets, "float32", 2))
-    _check(_is_array(prior, "float32") and len(known) == len(penalties) == len(targets))
-    _check(targets.shape[1] == len(prior))
+    _check(_is_array(known, "float32", 2) and all(_is_array(each, "float32") for each in (penalties, values, prior)))
+    _check(_is_array(codes, "int32") and len(known) == len(penalties) == len(codes) == len(values))
+    _check((codes >= 0).all() and (codes < len(prior)).all())
 
 
 def _check_trees(

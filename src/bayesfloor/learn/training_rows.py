@@ -145,10 +145,10 @@ class Train(NamedTuple):
         """Indicator of each row's class."""
         return np.eye(self.n_classes)[self.y]
 
-    def targets(self, rows: Any = slice(None), kind: type = np.float64) -> NDArray[Any]:
+    def targets(self, rows: Any = slice(None)) -> Floats:
         """Return the targets of some rows, a column for each class, or one."""
         of_rows = self.y[rows]
-        return np.eye(self.n_classes, dtype=kind)[of_rows] if self.n_classes else of_rows[..., np.newaxis].astype(kind)
+        return np.eye(self.n_classes)[of_rows] if self.n_classes else of_rows[..., np.newaxis].astype(np.float64)
 
     def wants(self, *learners: str) -> bool:
         """Tell whether predictions of any of these learners are asked for."""

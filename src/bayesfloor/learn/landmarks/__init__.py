@@ -8,7 +8,7 @@ How rows become a model::
          ─► row_sums             sums over blocks of rows: products of features, gradients of the loss
          ─► multinomial          coefficients along falling penalties, chosen on held-out rows; then on all rows
             or regression        of numbers: ridge regression
-         ─► members              boosting, a network, nearest rows (local_rows): stacked where held-out rows say so
+         ─► members              boosting, a network, nearest rows: stacked where held-out rows say so
     rows ─► FeatureMap ─► scores ─► members ─► probabilities
 
 `efforts` says how much is spent on each of these. The estimators are in `classify.landmarks`.

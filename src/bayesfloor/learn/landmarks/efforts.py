@@ -8,8 +8,6 @@ FEWEST_LANDMARKS, FEW_ROWS_AREA = 48, 8e4
 FEW_COLUMNS = 16
 #: Share of binary columns above which rules replace part of the landmarks.
 MOSTLY_BINARY = 0.5
-#: The member that is the nearest training rows.
-LOCAL = "nearest rows"
 #: Bytes of features of all rows that are kept from one pass over them to the next.
 KEPT_BYTES = 1500 * 2**20
 #: Minimum number of rows per rule, with mostly binary columns and otherwise.

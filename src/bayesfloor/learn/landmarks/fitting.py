@@ -219,7 +219,7 @@ def fit_model(
         wanted = wanted.raced(first, fit.coefficients, judged, seed)
     n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
     fit = _fit_all(kept, penalty, fit, effort, n_steps)
-    found = Trained({}, None).judge(judged, kept, fit.coefficients)
+    found = Trained({}).judge(judged, kept, fit.coefficients)
     if _error_and_loss(stacked(found, {LANDMARKS: 1.0}), judged.codes, judged.weight)[1] < PERFECT:
         wanted = wanted.among(())
     trained = wanted.train(kept, rows.n_kept, fit.coefficients, seed)
@@ -311,7 +311,7 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Membe
         block[:size] = _scaled(part, feature_map)
         scores: F32 = feature_map.features(block) @ transposed
         if members is not None:
-            scores[:size] = members.scores(block[:size], scores[:size], feature_map.weights)
+            scores[:size] = members.scores(block[:size], scores[:size])
         out[first : first + size] = scores[:size]
 
     pool.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])

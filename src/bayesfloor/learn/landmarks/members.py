@@ -4,7 +4,7 @@ A landmark model is smooth. What it is bad at, others are good at, at little cos
 
     boosting        steps, interactions, columns that do not matter: gradient boosting over histograms
     network         rules over many columns of two values: a small network
-    nearest rows    what is finer than the distances of landmarks: `local_rows`, two predictions
+    nearest rows    what is finer than the distances of landmarks: means and kernel ridge regressions of them
 
 Each is trained without the held-out rows. The logarithms of its predictions for these and of the landmark model's are
 stacked: a multinomial model with one weight for each, none below zero. Members of little weight are dropped.
@@ -17,7 +17,7 @@ the place of boosting, whose time grows with the classes.
 """
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,19 +26,17 @@ from scipy.optimize import minimize, nnls
 
 from bayesfloor.learn.boosting import BRISK, boosting
 from bayesfloor.learn.families import Family, of_drawn_rows
-from bayesfloor.learn.landmarks.efforts import LOCAL
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
 from bayesfloor.learn.landmarks.feature_map import F32
-from bayesfloor.learn.landmarks.local_rows import LocalRows, store_rows
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
 from bayesfloor.learn.later import INPUTS, Later, Steps, steps_of
+from bayesfloor.learn.nearest import LOCAL_ROWS, near_learners, near_names
 from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: The names of the landmark model, and of what nearest rows predict: by their classes, and by its residuals there.
-LANDMARKS, RESIDUALS = "landmarks", "residuals of nearest rows"
-NEARBY = (LOCAL, RESIDUALS)
+#: The name of the landmark model, and where nearest rows are looked for.
+LANDMARKS, SPACE = "landmarks", "scaled"
 #: Learners of columns, by the names that efforts and weights have them under.
 LEARNERS: dict[str, Family] = {
     "boosting": partial(boosting, pace=BRISK),
@@ -46,14 +44,12 @@ LEARNERS: dict[str, Family] = {
 }
 #: Rows that learners of columns are given at the most, and rows that members predict at a time when they are judged.
 MOST_ROWS, JUDGED_ROWS = 50_000, 256
-#: Maximum number of residuals (rows times classes) that are kept, and number of classes from which none are.
-MOST_RESIDUALS, MANY_CLASSES = 5e7, 150
 #: Maximum number of classes that trees are boosted for: there is one for each of them in every round.
 MOST_BOOSTED = 60
 #: Minimum weight of a member, and of a learner that few rows train in their stack, for more rows to train it.
 LEAST_WEIGHT, LEAST_RACED = 0.1, 0.2
-#: Minimum probability in the logarithms: of landmarks and learners, and of nearest rows, which are less certain.
-LEAST, LEAST_NEARBY = 1e-6, 1e-3
+#: Minimum probability in the logarithms.
+LEAST = 1e-6
 #: Penalty on the squared distance of the stack weights from those of the landmark model alone.
 STACK_PENALTY = 1.0
 
@@ -67,16 +63,19 @@ class Members:
     weights : dict of str to float
         Of the logarithm of each prediction, by the name of the member; that of the landmark model comes first.
     steps : Steps or None
-        What learners of columns do with scaled rows.
-    local : LocalRows or None
-        Training rows that correct predictions near them.
+        What learners do with scaled rows.
     """
 
     weights: dict[str, float]
     steps: Steps | None
-    local: LocalRows | None
 
-    def scores(self, columns: F32, scores: F32, kernel_weights: F32) -> F32:
+    @property
+    def n_rows_kept(self) -> int:
+        """How many training rows nearest ones are looked for among."""
+        steps = [] if self.steps is None else zip(self.steps.functions, self.steps.arguments, strict=True)
+        return sum(len(arguments[0]) for name, arguments in steps if name == "nearest.nearest_rows")
+
+    def scores(self, columns: F32, scores: F32) -> F32:
         """Return the scores of the classes, or a number for each row.
 
         Parameters
@@ -85,8 +84,6 @@ class Members:
             Scaled rows.
         scores : ndarray of shape (n, n_classes) or (n, 1), float32
             Those of the landmark model.
-        kernel_weights : ndarray of shape (d,), float32
-            What columns are multiplied by for distances.
 
         Returns
         -------
@@ -96,7 +93,7 @@ class Members:
             return weighted_sum(self.numbers(columns, scores), self.weights)
         probabilities = scores.copy()
         to_probabilities(probabilities)
-        return weighted_sum(self.logarithms(columns, probabilities, kernel_weights), self.weights)
+        return weighted_sum(self.logarithms(columns, probabilities), self.weights)
 
     def numbers(self, columns: F32, predicted: F32) -> dict[str, F32]:
         """Return the numbers that members predict, (n, 1), by their names; those of the landmark model are given."""
@@ -106,20 +103,17 @@ class Members:
             found |= {name: each.astype(np.float32)[:, np.newaxis] for name, each in of_steps.items()}
         return found
 
-    def logarithms(self, columns: F32, probabilities: F32, kernel_weights: F32) -> dict[str, F32]:
+    def logarithms(self, columns: F32, probabilities: F32) -> dict[str, F32]:
         """Return the logarithms of probabilities of some rows, by the names of the members; see `scores`."""
-        found = {LANDMARKS: _logarithm(probabilities, LEAST)}
-        if self.local is not None:
-            nearby = self.local.predict(columns * kernel_weights, probabilities)
-            found |= {name: _logarithm(each, LEAST_NEARBY) for name, each in zip(NEARBY, nearby, strict=False)}
+        found = {LANDMARKS: _logarithm(probabilities)}
         if self.steps is not None:
             of_steps = self.steps.predict({INPUTS[0]: columns.astype(np.float64)})
-            found |= {name: _logarithm(each.astype(np.float32), LEAST) for name, each in of_steps.items()}
+            found |= {name: _logarithm(each.astype(np.float32)) for name, each in of_steps.items()}
         return found
 
 
-def _logarithm(values: F32, least: float) -> F32:
-    values = np.maximum(values, np.float32(least))
+def _logarithm(values: F32) -> F32:
+    values = np.maximum(values, np.float32(LEAST))
     return np.log(values / values.sum(axis=1, keepdims=True))
 
 
@@ -143,26 +137,22 @@ class Trained:
     """Members that are trained, each with its notes of what to do with rows to come."""
 
     laters: dict[str, Any]
-    local: LocalRows | None
 
     def members(self, weights: dict[str, float]) -> Members | None:
         """Return the members that have a weight; None where only the landmark model has."""
         if weights.keys() == {LANDMARKS} and weights[LANDMARKS] == 1.0:
             return None
         used = {name: later for name, later in self.laters.items() if name in weights}
-        local = self.local if weights.keys() & set(NEARBY) else None
-        if local is not None and RESIDUALS not in weights:
-            local = replace(local, probabilities=local.probabilities[:, :0])
-        return Members(weights, steps_of(used) if used else None, local)
+        return Members(weights, steps_of(used) if used else None)
 
     def judge(self, judged: Judged, sums: RowSums, coefficients: F32) -> dict[str, F32]:
         """Return the logarithms of the predictions of the landmark model and of all members for held-out rows."""
         probabilities: F32 = judged.features @ coefficients.T
         to_probabilities(probabilities)
-        every = Members({}, steps_of(self.laters) if self.laters else None, self.local)
+        every = Members({}, steps_of(self.laters) if self.laters else None)
         blocks = [slice(first, first + JUDGED_ROWS) for first in range(0, len(probabilities), JUDGED_ROWS)]
         parts = sums.pool.run(
-            lambda rows: every.logarithms(judged.columns[rows], probabilities[rows], sums.feature_map.weights),
+            lambda rows: every.logarithms(judged.columns[rows], probabilities[rows]),
             [(rows,) for rows in blocks],
         )
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -175,13 +165,12 @@ class Wanted(NamedTuple):
     ----------
     learners : tuple of str
         Keys of `LEARNERS`.
-    is_local, has_residuals : bool
-        Whether nearest rows are among them, and residuals of these.
+    nearby : frozenset of str
+        Learners of nearest rows.
     """
 
     learners: tuple[str, ...]
-    is_local: bool
-    has_residuals: bool
+    nearby: frozenset[str]
 
     @classmethod
     def of(cls, names: tuple[str, ...], are_columns: bool, columns: F32, n_classes: int) -> "Wanted":
@@ -207,13 +196,13 @@ class Wanted(NamedTuple):
             "network": lambda: is_mostly_binary(columns),
         }
         learners = tuple(name for name in names if are_columns and suits[name]())
-        has_residuals = n_classes < MANY_CLASSES and len(columns) * n_classes <= MOST_RESIDUALS
-        return cls(learners, n_classes > MOST_BOOSTED and len(names) > 0, has_residuals)
+        has_nearby = n_classes > MOST_BOOSTED and len(names) > 0
+        return cls(learners, frozenset(name for kind in near_names(SPACE) for name in kind if has_nearby))
 
     def among(self, used: Container[str]) -> "Wanted":
         """Return those that are used."""
         learners = tuple(name for name in self.learners if name in used)
-        return Wanted(learners, LOCAL in used or RESIDUALS in used, RESIDUALS in used)
+        return Wanted(learners, frozenset(name for name in self.nearby if name in used))
 
     def raced(self, few: RowSums, coefficients: F32, judged: Judged, seed: int) -> "Wanted":
         """Return those that have a part in a stack of members that few rows train; nearest rows are never left out.
@@ -223,7 +212,9 @@ class Wanted(NamedTuple):
         if not self.learners:
             return self
         found = (
-            self._replace(is_local=False).train(few, few.n_rows, coefficients, seed).judge(judged, few, coefficients)
+            self._replace(nearby=frozenset())
+            .train(few, few.n_rows, coefficients, seed)
+            .judge(judged, few, coefficients)
         )
         weights = fit_stack_weights(found, judged.codes, judged.weight)
         used = {name for name, weight in weights.items() if weight >= LEAST_RACED}
@@ -257,14 +248,13 @@ class Wanted(NamedTuple):
             families = [LEARNERS[name] for name in self.learners]
             for each in pool.run(lambda family: family(train, Later.rows(), seed), [(family,) for family in families]):
                 laters |= each
-        local = None
-        if self.is_local:
-            rows = slice(0, n_rows)
-            nothing = np.zeros((sums.n_rows, 0), np.float32)
-            probabilities = sums.probabilities(coefficients) if self.has_residuals else nothing
-            weighted = sums.columns[rows] * sums.feature_map.weights
-            local = store_rows(weighted, sums.codes[rows], sums.weight[rows], probabilities[rows], n_classes)
-        return Trained(laters, local)
+        if self.nearby:
+            rows, distance = slice(0, n_rows), sums.feature_map.weights
+            of_rows = sums.weight[rows].astype(np.float64)
+            near = Train(sums.columns[rows] * distance, sums.codes[rows], n_classes, pool.check, weight=of_rows)
+            near = near._replace(wanted=self.nearby)
+            laters |= near_learners(near, Later.rows() * distance, *near_names(SPACE), LOCAL_ROWS)
+        return Trained(laters)
 
 
 def fit_stack_weights(found: Mapping[str, F32], codes: Ints, weight: F32) -> dict[str, float]:

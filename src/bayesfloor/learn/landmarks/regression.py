@@ -192,7 +192,7 @@ def fit_numbers(
     best, weights, _ = chosen(np.arange(len(left_out)))
     pool.advance(1)
     fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, best.of_rules), best.strength)
-    members = Members(weights, steps_of(learn(np.arange(n))), None) if "boosting" in weights else None
+    members = Members(weights, steps_of(learn(np.arange(n)))) if "boosting" in weights else None
     return RidgeModel(feature_map, fitted, members, best.strength, _chosen_by_others(chosen, apart))
 
 
@@ -214,7 +214,7 @@ def _apart_by_boosting(
 
     def predict(part: slice) -> F32:
         others = np.concatenate([every[: part.start], every[part.stop :]])
-        trained = Members({}, steps_of(learn(others)), None)
+        trained = Members({}, steps_of(learn(others)))
         ridge = np.zeros((part.stop - part.start, 1), np.float32)
         return trained.numbers(columns[part], ridge)["boosting"][:, 0]
 

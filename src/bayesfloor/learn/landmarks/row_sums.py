@@ -121,19 +121,6 @@ class RowSums:
         self.pool.advance(1)
         return float(loss), gradient
 
-    def probabilities(self, coefficients: F32) -> F32:
-        """Return the probabilities of the classes of all rows."""
-        out = np.empty((self.n_rows, len(coefficients)), np.float32)
-
-        def write(rows: slice) -> None:
-            self.pool.check()
-            scores = self.features(rows) @ coefficients.T
-            to_probabilities(scores)
-            out[rows] = scores
-
-        self.pool.run(write, [(rows,) for rows in self.blocks])
-        return out
-
     def products(self, coefficients: F32 | None = None, most_rows: int | None = None) -> Floats:
         """Return the sum over rows of f f' (lower triangle), f the features.
 
