@@ -1,11 +1,11 @@
 """The command datasets."""
 
 import bayesfloor as bf
-from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
+from bayesfloor.cli.options import SHOW_DEFAULTS, ShowOptions
 from bayesfloor.cli.output import show
 
 
-def datasets(*, options: RunOptions = RUN_DEFAULTS) -> None:
+def datasets(*, options: ShowOptions = SHOW_DEFAULTS) -> None:
     """List the data sets that are known by name: built in, or NPZ files of the folder $BAYESFLOOR_DATA.
 
     Examples

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
+from bayesfloor.cli.options import SHOW_DEFAULTS, ShowOptions
 from bayesfloor.cli.output import show, table_text
 from bayesfloor.runtime.findings import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
@@ -20,7 +20,7 @@ _MOST_NEAR = 3
 
 def explain(
     *codes: Annotated[str, Parameter(name="CODE", help="Codes such as BF008, or their numbers; all by default.")],
-    options: RunOptions = RUN_DEFAULTS,
+    options: ShowOptions = SHOW_DEFAULTS,
 ) -> None:
     """Say what a finding means, how it comes about, and what to do about it.
 

@@ -9,8 +9,10 @@ from bayesfloor.cli.input import engine, is_as_it_is, open_table, rows_to_use
 from bayesfloor.cli.memory import announce, rows_to_train_on
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
+    COLUMN_DEFAULTS,
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
+    ColumnOptions,
     Count,
     FailAbove,
     File,
@@ -261,7 +263,7 @@ def pairs(
     *files: File,
     top: Count = None,
     fail_above: FailAbove = None,
-    options: TableOptions = TABLE_DEFAULTS,
+    options: ColumnOptions = COLUMN_DEFAULTS,
 ) -> int:
     """Show how hard classes are to tell apart: each pair, each class from all others, and the class tree.
 

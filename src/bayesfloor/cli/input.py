@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.options import TABLE_DEFAULTS, TableOptions
+from bayesfloor.cli.options import TABLE_DEFAULTS, ColumnOptions, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.exceptions import TrustWarning
@@ -30,12 +30,11 @@ _PATIENCE_S = 10
 
 def open_table(
     files: tuple[str, ...],
-    options: TableOptions,
+    options: ColumnOptions,
     by: str | None = None,
     *,
     task: str = "classification",
     most_rows: int | None = None,
-    scale: str = "standard",
 ) -> "Table":
     """Read a file or several; where there is none of that name, load the data set.
 
@@ -43,7 +42,7 @@ def open_table(
     ----------
     files : tuple of str
         Paths, "-" for stdin, or the name of a data set.
-    options : TableOptions
+    options : ColumnOptions
         How to read them.
     by : str or None
         The column whose values get figures of their own.
@@ -51,8 +50,6 @@ def open_table(
         What the target is read as; most commands need classes.
     most_rows : int or None, default=None
         Rows of files to keep at the most where the options do not say.
-    scale : {"standard", "none"}, default="standard"
-        How to scale numbers.
 
     Returns
     -------
@@ -63,28 +60,23 @@ def open_table(
 
     if not files:
         raise UsageError("FILE is missing: name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
-    if task == "classification" and options.task == "regression":
-        raise UsageError(
-            "--task regression: this command needs classes; 'report', 'floor', 'gap' and 'fit' take numbers"
-        )
     kinds = _columns_by_kind(options.type)
     known = [*BUILT_IN, *local_files(None)]
     if len(files) == 1 and files[0] in known and not is_file(Path(files[0])):
-        table = _load(files[0], options, scale)
+        table = _load(files[0], options)
     else:
         if files.count("-") > 1:
             raise UsageError("stdin can be read once")
         for file in files:
             if file != "-":
                 check_readable(file, known)
-        given: dict[str, Any] = {name: getattr(options, name) for name in _FOR_FILES if name != "type"} | kinds
+        given: dict[str, Any] = {name: getattr(options, name, None) for name in _FOR_FILES if name != "type"} | kinds
         given["max_rows"] = most_rows if options.max_rows is None else options.max_rows
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
             table = bf.read_table(
                 list(files),
                 task=task,
                 by=by,
-                scale=scale,
                 **given,
                 random_state=options.seed,
                 progress=progress,
@@ -146,13 +138,13 @@ def _columns_by_kind(named: tuple[str, ...]) -> dict[str, list[str]]:
     return columns
 
 
-def _load(name: str, options: TableOptions, scale: str) -> "Table":
-    given = [option for option in _FOR_FILES if getattr(options, option)]
-    given += ["task"] if options.task == "regression" else []
+def _load(name: str, options: ColumnOptions) -> "Table":
+    given = [option for option in _FOR_FILES if getattr(options, option, None)]
+    given += ["task"] if getattr(options, "task", None) == "regression" else []
     if given:
         listed = ", ".join(f"--{option.replace('_', '-')}" for option in given)
         raise UsageError(f"{name!r} is a data set that comes prepared; {listed} can be used with files only")
-    return bf.load_dataset(name, scale=scale, max_rows=options.max_rows, random_state=options.seed)
+    return bf.load_dataset(name, scale="standard", max_rows=options.max_rows, random_state=options.seed)
 
 
 def is_as_it_is(options: TableOptions) -> bool:
@@ -160,13 +152,13 @@ def is_as_it_is(options: TableOptions) -> bool:
     return all(getattr(options, name) == getattr(TABLE_DEFAULTS, name) for name in _SAID)
 
 
-def rows_to_use(table: "Table", options: TableOptions) -> int | None:
+def rows_to_use(table: "Table", options: ColumnOptions) -> int | None:
     """Return how many rows of a table to compute with: all that were asked for by number, else as many as is usual."""
     return None if options.max_rows is None else len(table.X)
 
 
 @contextmanager
-def engine(options: TableOptions) -> Iterator[dict[str, Any]]:
+def engine(options: ColumnOptions) -> Iterator[dict[str, Any]]:
     """Give the arguments that say how to compute."""
     with (
         client_of(options.cluster) as client,

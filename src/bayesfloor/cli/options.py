@@ -25,13 +25,11 @@ Criterion = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """How to work and what to show.
+class ShowOptions:
+    """What to show.
 
     Parameters
     ----------
-    threads
-        Threads; every core by default.
     quiet
         Leave out notes, findings and progress; errors remain.
     debug
@@ -40,44 +38,37 @@ class RunOptions:
         Print one JSON object.
     """
 
-    threads: Annotated[Count, _RUN] = None
     quiet: Annotated[bool, _RUN] = False
     debug: Annotated[bool, _RUN] = False
     json: Annotated[bool, _RUN] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(ShowOptions):
+    """How to work and what to show.
+
+    Parameters
+    ----------
+    threads
+        Threads; every core by default.
+    """
+
+    threads: Annotated[Count, _RUN] = None
+
+
 @Parameter(name="*", group=Group("Reading the file", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class ValueOptions(RunOptions):
-    """What a table is about, and what becomes of its values.
+class ColumnOptions(RunOptions):
+    """Which columns and rows of a table are used, what each holds, and where to compute.
 
     Parameters
     ----------
     target
         Column of labels or numbers; by its name or the last one where none is named.
-    task
-        Whether the target holds classes or a number; by its values by default.
     groups
         Column that tells which rows belong together, such as a patient.
-    time
-        Column that tells when a row was seen.
     keep_missing_as_class
         Keep labels such as ?, . or a rare NA as classes; else they are missing.
-    """
-
-    target: str | None = None
-    task: Literal["auto", "classification", "regression"] = "auto"
-    groups: str | None = None
-    time: str | None = None
-    keep_missing_as_class: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOptions(ValueOptions):
-    """Which columns and rows of a table are used, what each column holds, and where to compute.
-
-    Parameters
-    ----------
     drop
         Column to leave out, such as an id; may be given several times.
     type
@@ -89,11 +80,30 @@ class TableOptions(ValueOptions):
         Address of a Dask scheduler to compute on, or how many processes to start here; the same answer.
     """
 
+    target: str | None = None
+    groups: str | None = None
+    keep_missing_as_class: bool = False
     drop: tuple[str, ...] = ()
     type: tuple[str, ...] = ()
     max_rows: Annotated[int | None, Parameter(validator=Number(gte=2))] = None
     seed: Annotated[Seed, _RUN] = 0
     cluster: Annotated[str | None, _RUN] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(ColumnOptions):
+    """What the target of a table is, and when its rows were seen.
+
+    Parameters
+    ----------
+    task
+        Whether the target holds classes or a number; by its values by default.
+    time
+        Column that tells when a row was seen.
+    """
+
+    task: Literal["auto", "classification", "regression"] = "auto"
+    time: str | None = None
 
 
 @Parameter(name="*")
@@ -137,4 +147,5 @@ class MetricOptions:
 
 
 #: What a command that is given none of these gets.
-RUN_DEFAULTS, TABLE_DEFAULTS, METRIC_DEFAULTS = RunOptions(), TableOptions(), MetricOptions()
+SHOW_DEFAULTS, RUN_DEFAULTS, COLUMN_DEFAULTS = ShowOptions(), RunOptions(), ColumnOptions()
+TABLE_DEFAULTS, METRIC_DEFAULTS = TableOptions(), MetricOptions()

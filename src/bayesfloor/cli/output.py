@@ -17,7 +17,7 @@ from bayesfloor.runtime.results import plain
 from bayesfloor.runtime.text import json_text, visible
 
 if TYPE_CHECKING:
-    from bayesfloor.cli.options import RunOptions
+    from bayesfloor.cli.options import ShowOptions
     from bayesfloor.results import Finding, Table
 
 #: Seconds before a progress bar appears; shorter work needs none.
@@ -47,7 +47,7 @@ def show(
     command: str,
     result: dict[str, Any],
     text: str,
-    options: "RunOptions",
+    options: "ShowOptions",
     *,
     table: "Table | None" = None,
     findings: Sequence["Finding"] | None = None,

@@ -7,7 +7,7 @@ import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable, read_columns
-from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions, Seed
+from bayesfloor.cli.options import SHOW_DEFAULTS, FailAbove, Seed, ShowOptions
 from bayesfloor.cli.output import say, show, table_text
 from bayesfloor.runtime.text import exact_percent, visible
 
@@ -28,7 +28,7 @@ def votes(
     keep_missing_as_class: bool = False,
     fail_above: FailAbove = None,
     seed: Seed = 0,
-    options: RunOptions = RUN_DEFAULTS,
+    options: ShowOptions = SHOW_DEFAULTS,
 ) -> int:
     """Estimate the floor from the labels of several annotators.
 
@@ -123,7 +123,7 @@ def _leave_out_missing(raw: "RawTable", names: "list[str | None]") -> None:
         raw.notes.append(f"Missing labels, which are no votes: {counted_labels(found)}; {hint}.")
 
 
-def _show(found: Any, options: RunOptions) -> None:
+def _show(found: Any, options: ShowOptions) -> None:
     low, high = found.agreement_interval
     rows = [
         ("the floor", found.estimate, *found.interval),
