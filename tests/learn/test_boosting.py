@@ -10,7 +10,6 @@ from bayesfloor.learn.boosting import _places_for, bins_by, boosting, cuts_of
 from bayesfloor.learn.boosting_by_parts import boosting_of_parts
 from bayesfloor.learn.boosting_kernels import (
     COUNT_BITS,
-    MOST_OF_UNCOUNTED,
     MOST_SEEN,
     UNCOUNTED,
     best_column,
@@ -32,11 +31,12 @@ def test_sums_of_words():
     g, h, count = unpacked(total, COUNT_BITS)
     assert count == 300
     assert_allclose([g, h], [first.sum(), second.sum()], atol=300 * 2.0**-11)
+    most = 2**24 - 1
     for extreme in (-1.0, 1.0):
-        assert unpacked(MOST_OF_UNCOUNTED * packed(extreme, 0.25, UNCOUNTED, 0.5), UNCOUNTED) == (
-            MOST_OF_UNCOUNTED * extreme,
-            MOST_OF_UNCOUNTED * 0.25,
-            MOST_OF_UNCOUNTED,
+        assert unpacked(most * packed(extreme, 0.25, UNCOUNTED, 0.5), UNCOUNTED) == (
+            most * extreme,
+            most * 0.25,
+            most,
         )
         assert unpacked(MOST_SEEN * packed(extreme, 0.25, COUNT_BITS, 0.5), COUNT_BITS) == (
             MOST_SEEN * extreme,

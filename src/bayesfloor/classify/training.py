@@ -301,13 +301,10 @@ def table_alike(X: Any, preparation: Preparation) -> Table:
     return prepare_alike(raw, preparation)
 
 
-def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: bool = False) -> Any:
-    """Check rows that a fitted classifier is asked about: the same features as those it was fitted on.
-
-    With `reset`, the classifier notes their features instead.
-    """
-    points = _check_points(X, 1, accept_sparse, squares=reset)
-    validate_data(classifier, with_text_names(X), reset=reset, skip_check_array=True)
+def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False) -> Any:
+    """Check rows that a fitted classifier is asked about: the same features as those it was fitted on."""
+    points = _check_points(X, 1, accept_sparse)
+    validate_data(classifier, with_text_names(X), reset=False, skip_check_array=True)
     return points
 
 

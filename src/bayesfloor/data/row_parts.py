@@ -196,13 +196,9 @@ class PartWriter:
         Widths of `RowPart.points` and `RowPart.bins`.
     y_kind : dtype
         What y holds.
-    folder : path or None, default=None
-        Where; None for a folder of its own among those for temporary files. It is removed with the last reference.
     """
 
-    def __init__(
-        self, n_rows: int, n_directions: int, n_columns: int, y_kind: Any, folder: str | Path | None = None
-    ) -> None:
+    def __init__(self, n_rows: int, n_directions: int, n_columns: int, y_kind: Any) -> None:
         self.n_parts = QUARTERS * max(1, -(-n_rows // (QUARTERS * PART_ROWS)))
         self.kinds = {
             "points": (np.dtype(np.float32), n_directions),
@@ -211,7 +207,7 @@ class PartWriter:
             "keys": (np.dtype(np.uint64), 1),
         }
         n_bytes = n_rows * bytes_of_row(n_directions, n_columns)
-        self.folder = Path(tempfile.mkdtemp(prefix="bayesfloor-", dir=folder))
+        self.folder = Path(tempfile.mkdtemp(prefix="bayesfloor-"))
         self._finalizer = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         free = shutil.disk_usage(self.folder).free
         if n_bytes > MOST_OF_DISK * free:

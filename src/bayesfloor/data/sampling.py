@@ -117,11 +117,11 @@ def _shared_out(total: int, sizes: Ints) -> Ints:
     return shares
 
 
-def keys_of_values(X: Floats, codes: Ints, seed: int, groups: Ints | None = None) -> Keys:
-    """Return a random number for each row, from its values, its class, its group and the seed."""
+def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
+    """Return a random number for each row, from its values, its class and the seed."""
     hashes = np.empty(len(X), np.uint64)
     hash_rows(X.view(np.uint64), 0, len(X), hashes)
-    return keys_of_hashes(hashes, codes, seed, groups)
+    return keys_of_hashes(hashes, codes, seed)
 
 
 def keys_of_points(X: Any, seed: int) -> Keys:

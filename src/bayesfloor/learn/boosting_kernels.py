@@ -16,9 +16,9 @@ from bayesfloor.runtime.kernels import kernel
 
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
 MOST_BINS, MOST_OF_CATEGORY = 256, 64
-#: Bits that count rows, with few of them and with many, and most rows that histograms can add up in each case.
+#: Bits that count rows, with few of them and with many. Histograms can add up MOST_SEEN of few, and 2**24 - 1 of many.
 COUNT_BITS, UNCOUNTED = 13, 0
-MOST_SEEN, MOST_OF_UNCOUNTED = 2**COUNT_BITS - 1, 2**24 - 1
+MOST_SEEN = 2**COUNT_BITS - 1
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
 

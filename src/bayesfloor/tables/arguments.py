@@ -116,7 +116,7 @@ def problem_and_table(
         y, groups, time, by = (
             value if (name := column_named(X, value)) is None else name for value in (y, groups, time, by)
         )
-        X, sample_weight = _taken_out(X, "sample_weight", weights)
+        X, sample_weight = _taken_out(X, weights)
     by = subgroups_of(X, by)
     table = None
     if y is not None or isinstance(X, RawTable):
@@ -278,18 +278,18 @@ def _places_in(raw: RawTable, table: Table) -> NDArray[np.intp]:
     return np.searchsorted(raw.lines + codes[0], table.lines + codes[1])
 
 
-def _taken_out(X: Any, parameter: str, name: str) -> tuple[Any, Any]:
-    """Take a named column out of a data frame or of the columns of a file."""
+def _taken_out(X: Any, name: str) -> tuple[Any, Any]:
+    """Take the column of weights, by its name, out of a data frame or of the columns of a file."""
     if isinstance(X, RawTable):
         column = X.column(find_column(X, name))
         if not isinstance(column, NumberColumn):
-            raise ValueError(f"{X.source}: the column {name!r} holds no numbers, so it is no {parameter}")
+            raise ValueError(f"{X.source}: the column {name!r} holds no numbers, so it is no sample_weight")
         return replace(X, columns=[each for each in X.columns if each is not column]), column.values
     if not is_eager_frame(X):
-        raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
+        raise ValueError(f"sample_weight={name!r} names a column, but X is no data frame")
     frame = as_narwhals(with_text_names(X))
     if name not in frame.columns:
-        raise ValueError(f"{parameter}={name!r}: there is no such column")
+        raise ValueError(f"sample_weight={name!r}: there is no such column")
     return frame.drop(name).to_native(), frame[name].to_native()
 
 

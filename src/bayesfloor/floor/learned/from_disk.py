@@ -34,7 +34,6 @@ from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.cluster import Cluster
-from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.threads import WorkerPool
 
 #: The quarters in each training set: all, two halves, and one of each.
@@ -96,7 +95,7 @@ def _large_sets(stored: StoredRows) -> Iterator[tuple[int, int, list[StoredPart]
         yield size, view, [part for n, part in enumerate(stored.parts) if n % QUARTERS in quarters], quarters
 
 
-def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...] = ()) -> RowPlan:
+def plan_from_disk(problem: Problem, n_folds: int) -> RowPlan:
     """Decide which rows serve for what: the stack has folds of the tested rows.
 
     Parameters
@@ -105,8 +104,6 @@ def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...]
         The rows in memory of a table on disk.
     n_folds : int
         Folds of the stack.
-    findings : tuple of Finding
-        About rows.
 
     Returns
     -------
@@ -137,7 +134,7 @@ def plan_from_disk(problem: Problem, n_folds: int, findings: tuple[Finding, ...]
         may_repeat=False,
         has_own_groups=False,
         copies_left_out=False,
-        findings=findings,
+        findings=(),
     )
 
 

@@ -370,7 +370,7 @@ def sentences_on(gap: FloorGap) -> list[str]:
             )
             most = gap.floor.written(pick(ends))
             return [better, f"If the model has not seen these rows, the {words.limit} is {words.bound} {most}."]
-        left = _perhaps_left(gap, words, "; ")
+        left = _perhaps_left(gap, words)
         if words.is_next_to_nothing(abs(gap.value - gap.estimate)):
             further = "higher" if gap.floor.larger_is_better else "lower"
             left = f"; how much {further} it is cannot be told from a stack that has seen less"
@@ -394,7 +394,7 @@ def sentences_on(gap: FloorGap) -> list[str]:
             of_stack = f"a stack of learners on {share} of the same rows"
         first = f"{attains}, and {of_stack}. The difference may be chance ({between}): nothing can surely be won"
     condition = "" if gap.rows_are_new else ", if the model has not seen these rows"
-    return [f"{first}{_perhaps_left(gap, words, '; ')}{condition}.", *_of_thresholds(gap, words)]
+    return [f"{first}{_perhaps_left(gap, words)}{condition}.", *_of_thresholds(gap, words)]
 
 
 def _surely_more(gap: FloorGap, words: Words, attains: str, level: str) -> str:
@@ -432,13 +432,13 @@ def _of_thresholds(gap: FloorGap, words: Words) -> list[str]:
     return [f"Its own probabilities reach {gap.floor.written(gap.tuned)} by decisions that suit this metric."]
 
 
-def _perhaps_left(gap: FloorGap, words: Words, before: str) -> str:
+def _perhaps_left(gap: FloorGap, words: Words) -> str:
     left = gap.estimate - gap.value if gap.floor.larger_is_better else gap.value - gap.estimate
     if words.is_next_to_nothing(left):
-        return f"{before}it is at the {words.limit}, as far as these rows tell"
+        return f"; it is at the {words.limit}, as far as these rows tell"
     way = "up" if gap.floor.larger_is_better else "down"
     known = gap.floor.written(gap.estimate)
-    return f"{before}{words.amount(left)} perhaps, {way} to the {words.limit} of about {known}"
+    return f"; {words.amount(left)} perhaps, {way} to the {words.limit} of about {known}"
 
 
 def _where(gap: FloorGap, won: str) -> str:
