@@ -50,18 +50,6 @@ def test_floors_are_those_of_the_floor_room(sample, compared):
         assert (each.reached, each.curve, each.is_improving) == (None, None, None)
 
 
-@pytest.mark.parametrize(("criterion", "of_pairs"), [("mean", np.mean), ("worst", np.max)])
-def test_criterion_ranks(sample, criterion, of_pairs):
-    X, y = sample
-    parts = {"noise": X[:, 2:], "all": X}
-    found = compare_features(parts, y, learners=None, criterion=criterion)
-    assert found.names == ("all", "noise")
-    upper = np.triu_indices(3, 1)
-    for each in found.features:
-        expected = of_pairs(pairwise_bayes_error(parts[each.name], y).estimate[upper])
-        assert each.estimate == pytest.approx(expected)
-
-
 def test_the_simplest_of_equals(compared):
     assert compared.names[-1] == "noise"
     assert compared.simplest == "useful"

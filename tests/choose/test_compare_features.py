@@ -478,7 +478,6 @@ X, Y = shifted_classes(1, 60)
         ({"a": StandardScaler}, {"X": X}, ValueError, "2D array"),
         ({"a": "no.npy"}, {}, FileNotFoundError, "there is no file 'no.npy'"),
         ({"a": X}, {"metric": "r2"}, ValueError, "'metric' parameter must be"),
-        ({"a": X}, {"criterion": "worst"}, ValueError, "criterion is for learners=None"),
         ({"a": X}, {"groups": "who"}, ValueError, "groups='who' names a column, and X has none"),
     ],
 )

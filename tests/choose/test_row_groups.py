@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from bayesfloor import FloorSelector, compare_features
-from bayesfloor.choose.floor_levels import error_direction, group_error_directions, pair_floors, whole_floor
+from bayesfloor.choose.floor_levels import error_direction, group_error_direction, whole_floor
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.forest import class_forests, spanning_forests
+from bayesfloor.forest import spanning_forests
 
 
 def patients(n_groups=60, size=5, seed=0):
@@ -65,19 +65,11 @@ def test_directions_over_groups_of_one_row_are_those_over_rows():
     rng = np.random.default_rng(0)
     X, codes = rng.standard_normal((60, 2)), rng.integers(0, 3, 60)
     forests = spanning_forests(X, n_trees=3)
-    (found,) = group_error_directions(forests, codes, np.arange(60), [codes])
+    found = group_error_direction(forests, codes, np.arange(60))
     assert_allclose(found, error_direction(forests, codes, 3))
-    options = check_options()
-    by_class = class_forests(X, codes, n_trees=3)
     for groups in (None, np.arange(60)):
-        whole = whole_floor(forests, codes, 3, options, directed=True, groups=groups)
-        pairs = pair_floors(by_class, codes, options, directed=True, groups=groups)
-        assert whole.directions.shape == (1, 60)
-        assert pairs.directions.shape == (3, 60)
-        assert_allclose((pairs.directions**2).sum(axis=1), 1)
-        if groups is None:
-            expected = pairs.directions.toarray()
-    assert_allclose(pairs.directions.toarray(), expected)
+        whole = whole_floor(forests, codes, 3, check_options(), directed=True, groups=groups)
+        assert_allclose(whole.direction.toarray()[0], found)
 
 
 def test_groups_that_cannot_be_used():

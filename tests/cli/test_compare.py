@@ -73,7 +73,6 @@ def test_numbers_and_groups(run, files, few_learners):
         ),
         ("compare a.npy --labels y.npy --target kind", 2, "'y.npy' has no columns"),
         ("compare a.npy --labels y.csv --fast --metric roc_auc", 2, "--fast trains nothing"),
-        ("compare wine --criterion mean", 2, "--criterion is about spanning trees: give --fast"),
         ("compare a.npy --labels a.npy", 3, "labels are one number or text for each row, got shape (120, 2)"),
     ],
 )

@@ -2,13 +2,13 @@
 
 ::
 
-    points, labels ──► FloorSet  the floor of each pair, or of the whole problem
-                          │      with its interval, and the direction over the rows in which it errs
+    points, labels ──► DirectedFloor  the floor of the whole problem with its interval,
+                          │           and the direction over the rows in which it errs
                           ▼
-                       FloorLevel  one of them, their mean, or the worst
+                       FloorLevel     what is shown of it
 
-The interval of a mean takes the arms of all intervals together (the method of variance estimates recovery, Zou and
-Donner 2008), and the covariances from how far their directions agree.
+The interval of a difference takes one arm of each interval (the method of variance estimates recovery, Zou and
+Donner 2008), and the covariance from how far their directions agree.
 
 Floors from the same rows err together. The sampling variance of R, a number of cross edges, sums r_e r_f over pairs of
 edges that share a row (`floor.trees.uncertainty`), and with S_v = Σ_{e at v} r_e its main part is Σ_v S_v². In the same
@@ -27,7 +27,6 @@ Where rows belong together, groups take the place of rows, and edges between gro
 (`floor.trees.between_groups`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,17 +35,15 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from bayesfloor.floor.trees.between_groups import edges_between_groups, sum_at_groups
-from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_pair, of_whole, pairs_of
+from bayesfloor.floor.trees.cross_edges import of_each_pair, of_whole, pairs_of
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import ClassForests, Forests
 from bayesfloor.runtime.arrays import Floats, Ints
 
-CRITERIA = ("whole", "mean", "worst")
-
 
 @dataclass(frozen=True)
 class FloorLevel:
-    """A floor, or a mean of floors.
+    """A floor.
 
     Attributes
     ----------
@@ -66,164 +63,103 @@ class FloorLevel:
 
 
 @dataclass(frozen=True, eq=False)
-class FloorSet:
-    """Floors of several problems on the same rows.
+class DirectedFloor:
+    """A floor, and the rows on which its error depends.
 
     Attributes
     ----------
-    floor : ndarray of shape (n_problems,)
-        The estimates.
-    below, above : ndarray of shape (n_problems,)
-        Arms of the confidence intervals.
+    floor : float
+        The estimate.
+    below, above : float
+        Arms of the confidence interval.
     confidence : float
-        Level of the intervals.
-    directions : sparse array of shape (n_problems, n_rows) or None
-        For each problem a vector of length one: on which rows, or groups of rows, its error depends. None where it was
-        not asked for.
+        Level of the interval.
+    direction : sparse array of shape (1, n_rows) or None
+        A vector of length one: on which rows, or groups of rows, the error depends. None where it was not asked for.
     """
 
-    floor: Floats
-    below: Floats
-    above: Floats
+    floor: float
+    below: float
+    above: float
     confidence: float
-    directions: Any
+    direction: Any
 
     @property
-    def standard_error(self) -> Floats:
-        """Standard error of each floor; see `FloorLevel`."""
-        return np.maximum(self.below, self.above) / float(ndtri(0.5 + 0.5 * self.confidence))
+    def standard_error(self) -> float:
+        """Standard error of the floor; see `FloorLevel`."""
+        return max(self.below, self.above) / float(ndtri(0.5 + 0.5 * self.confidence))
 
-    @property
-    def interval(self) -> Floats:
-        """Confidence intervals, shape (n_problems, 2)."""
-        return np.stack([np.maximum(self.floor - self.below, 0.0), self.floor + self.above], axis=-1)
-
-    @property
-    def worst(self) -> int:
-        """The problem with the highest floor; the first of equals."""
-        return int(np.argmax(self.floor))
-
-    def level(self, problem: int = 0) -> FloorLevel:
-        """Return one of the floors."""
-        low, high = self.interval[problem]
-        return FloorLevel(float(self.floor[problem]), float(low), float(high), float(self.standard_error[problem]))
-
-    def among(self, problems: Ints) -> "FloorSet":
-        """Return some of the floors."""
-        floor, below, above = (values[problems] for values in (self.floor, self.below, self.above))
-        return FloorSet(floor, below, above, self.confidence, self.directions[problems])
-
-    def mean(self) -> "FloorSet":
-        """Return the mean of the floors as a set of one."""
-        n = len(self.floor)
-        below, above = (np.linalg.norm(arms @ self.directions) / n for arms in (self.below, self.above))
-        direction = _unit_rows(sparse.csr_array((self.standard_error @ self.directions)[None, :]))
-        return FloorSet(np.array([self.floor.mean()]), np.array([below]), np.array([above]), self.confidence, direction)
+    def level(self) -> FloorLevel:
+        """Return the floor with its interval and standard error."""
+        low, high = max(self.floor - self.below, 0.0), self.floor + self.above
+        return FloorLevel(self.floor, low, high, self.standard_error)
 
 
-def mean_of_halves(first: FloorSet, second: FloorSet) -> FloorSet:
-    """Return the means of the same floors on two sets of rows that have no row in common."""
-    both = sparse.hstack([_scaled(each.directions, each.standard_error) for each in (first, second)], format="csr")
-    return FloorSet(
+def mean_of_halves(first: DirectedFloor, second: DirectedFloor) -> DirectedFloor:
+    """Return the mean of the floors of two sets of rows that have no row in common."""
+    both = sparse.hstack([_scaled(each.direction, each.standard_error) for each in (first, second)], format="csr")
+    length = _length(both)  # 0 where there is no error
+    return DirectedFloor(
         0.5 * (first.floor + second.floor),
-        0.5 * np.hypot(first.below, second.below),
-        0.5 * np.hypot(first.above, second.above),
+        0.5 * float(np.hypot(first.below, second.below)),
+        0.5 * float(np.hypot(first.above, second.above)),
         first.confidence,
-        _unit_rows(both),
+        _scaled(both, 1.0 / length if length > 0.0 else 1.0),
     )
 
 
-def difference_interval(first: FloorSet, second: FloorSet) -> tuple[Floats, Floats]:
-    """Return confidence intervals of first − second, for two representations of the same rows.
+def difference_interval(first: DirectedFloor, second: DirectedFloor) -> tuple[float, float]:
+    """Return the confidence interval of first − second, for two representations of the same rows.
 
     The difference is less where the first floor is lower than estimated or the second higher, so its lower arm takes
     the lower arm of the one and the upper arm of the other. Both are vectors over the rows, and what they have in
     common drops out; of two that depend on different rows, the root of the sum of squares is left.
     """
     difference = first.floor - second.floor
-    below = _scaled(first.directions, first.below) - _scaled(second.directions, second.above)
-    above = _scaled(first.directions, first.above) - _scaled(second.directions, second.below)
-    return difference - _row_lengths(below), difference + _row_lengths(above)
+    below = _scaled(first.direction, first.below) - _scaled(second.direction, second.above)
+    above = _scaled(first.direction, first.above) - _scaled(second.direction, second.below)
+    return difference - _length(below), difference + _length(above)
 
 
-def _scaled(directions: Any, lengths: Floats) -> Any:
-    return sparse.diags_array(lengths) @ directions
+def _scaled(direction: Any, length: float) -> Any:
+    return sparse.diags_array([length]) @ direction
 
 
-def _row_lengths(vectors: Any) -> Floats:
-    return np.sqrt((vectors * vectors).sum(axis=1))
-
-
-def _unit_rows(vectors: Any) -> Any:
-    """Scale the rows of a sparse array to length one; a row of zeros, which has no error, stays as it is."""
-    lengths = _row_lengths(vectors)
-    return _scaled(vectors, 1.0 / np.where(lengths > 0, lengths, 1.0))
+def _length(vector: Any) -> float:
+    return float(np.sqrt((vector * vector).sum(axis=1))[0])
 
 
 def whole_floor(
     forests: Forests, codes: Ints, n_classes: int, options: Options, *, directed: bool, groups: Ints | None = None
-) -> FloorSet:
-    """Return the floor of the whole problem, a set of one."""
+) -> DirectedFloor:
+    """Return the floor of the whole problem."""
     largest = 1.0 - np.bincount(codes).max() / len(codes)
-    directions = None
+    direction = None
     if directed:
-        directions = sparse.csr_array(np.array(_directions(forests, codes, n_classes, groups, [codes])))
-    return _floor_set(of_whole(forests, codes, n_classes, groups), n_classes, largest, options, directions)
+        direction = sparse.csr_array(_direction(forests, codes, n_classes, groups)[np.newaxis])
+    floors = floors_of(of_whole(forests, codes, n_classes, groups), n_classes, largest, options)
+    floor, (low, high) = float(floors.estimate), floors.interval.tolist()
+    return DirectedFloor(floor, floor - low, high - floor, options.confidence, direction)
 
 
-def pair_floors(
-    forests: ClassForests, codes: Ints, options: Options, *, directed: bool, groups: Ints | None = None
-) -> FloorSet:
-    """Return the floor of each pair of classes, in the order of `pairs_of`."""
-    directions = _pair_directions(forests, codes, groups) if directed else None
-    cross = of_each_pair(forests, codes, groups)
-    return _floor_set(cross, 2, smaller_priors(forests.class_counts), options, directions)
-
-
-def _directions(
-    forests: Forests, codes: Ints, n_classes: int, groups: Ints | None, problems: list[Ints]
-) -> list[Floats]:
-    """Return the direction in which the count of each problem errs, over rows or over groups."""
+def _direction(forests: Forests, codes: Ints, n_classes: int, groups: Ints | None) -> Floats:
+    """Return the direction in which the count errs, over rows or over groups."""
     if groups is not None:
-        return group_error_directions(forests, codes, groups, problems)
-    return [error_direction(forests, labels, n_classes) for labels in problems]
+        return group_error_direction(forests, codes, groups)
+    return error_direction(forests, codes, n_classes)
 
 
-def smaller_priors(class_counts: Ints) -> Floats:
-    """Return the share of the smaller class in each pair, in the order of `pairs_of`."""
-    first, second = (class_counts[classes] for classes in pairs_of(len(class_counts)))
-    return np.minimum(first, second) / (first + second)
+def pair_floors(forests: ClassForests, codes: Ints, options: Options, groups: Ints | None = None) -> Floats:
+    """Return the floor of each pair of classes, in the order of `pairs_of`."""
+    first, second = (forests.class_counts[classes] for classes in pairs_of(len(forests.classes)))
+    largest = np.minimum(first, second) / (first + second)
+    return floors_of(of_each_pair(forests, codes, groups), 2, largest, options).estimate
 
 
-def _pair_directions(forests: ClassForests, codes: Ints, groups: Ints | None) -> Any:
-    rows, values, starts = [], [], [0]
-    for a, b in zip(*pairs_of(len(forests.classes)), strict=True):
-        pair = forests.pair(forests.classes[a], forests.classes[b])
-        members = np.asarray(pair.rows)
-        is_second = (codes[members] == b).astype(np.int64)
-        of_members = None if groups is None else groups[members]
-        rows.append(members if of_members is None else np.unique(of_members))
-        values.extend(_directions(pair, is_second, 2, of_members, [is_second]))
-        starts.append(starts[-1] + len(rows[-1]))
-    shape = len(rows), forests.n_samples if groups is None else int(groups.max()) + 1
-    return sparse.csr_array((np.concatenate(values), np.concatenate(rows), starts), shape=shape)
-
-
-def _floor_set(cross: CrossEdges, n_classes: int, largest: Any, options: Options, directions: Any) -> FloorSet:
-    floors = floors_of(cross, n_classes, largest, options)
-    floor = np.atleast_1d(floors.estimate)
-    low, high = np.atleast_2d(floors.interval).T
-    return FloorSet(floor, floor - low, high - floor, options.confidence, directions)
-
-
-def level_without_features(class_counts: Ints, criterion: str) -> FloorLevel:
+def level_without_features(class_counts: Ints) -> FloorLevel:
     """Return the floor where there is nothing to go by: the error of always predicting the commonest class."""
-    if criterion == "whole":
-        floor = 1.0 - class_counts.max() / class_counts.sum()
-    else:
-        of_pairs = smaller_priors(class_counts)
-        floor = of_pairs.mean() if criterion == "mean" else of_pairs.max()
-    return FloorLevel(float(floor), float(floor), float(floor), 0.0)
+    floor = float(1.0 - class_counts.max() / class_counts.sum())
+    return FloorLevel(floor, floor, floor, 0.0)
 
 
 def error_direction(forests: Forests, codes: Ints, n_classes: int) -> Floats:
@@ -272,8 +208,8 @@ def error_direction(forests: Forests, codes: Ints, n_classes: int) -> Floats:
     return _unit(deviation, float(np.linalg.norm(edges)))
 
 
-def group_error_directions(forests: Forests, codes: Ints, groups: Ints, problems: Sequence[Ints]) -> list[Floats]:
-    """Return S over groups of rows, scaled to length one, for several ways to label the rows.
+def group_error_direction(forests: Forests, codes: Ints, groups: Ints) -> Floats:
+    """Return S over groups of rows, scaled to length one.
 
     Parameters
     ----------
@@ -283,24 +219,18 @@ def group_error_directions(forests: Forests, codes: Ints, groups: Ints, problems
         Class of each row.
     groups : ndarray of shape (n_points,)
         Group of each row.
-    problems : sequence of ndarray of shape (n_points,)
-        Labels of the rows; rows of one class have one label.
 
     Returns
     -------
-    list of ndarray of shape (n_groups,)
+    ndarray of shape (n_groups,)
         In the order of the sorted groups.
     """
     edges = edges_between_groups(forests, codes, groups)
-    degree = sum_at_groups(edges, edges.weight)
-    directions = []
-    for labels in problems:
-        of_cells = labels[edges.cell_rows]
-        crossing = edges.weight * (of_cells[edges.first] != of_cells[edges.second])
-        mean = crossing.sum() / max(edges.weight.sum(), 1e-300)
-        deviation = sum_at_groups(edges, crossing - mean * edges.weight)
-        directions.append(_unit(deviation, float(np.linalg.norm(degree))))
-    return directions
+    of_cells = codes[edges.cell_rows]
+    crossing = edges.weight * (of_cells[edges.first] != of_cells[edges.second])
+    mean = crossing.sum() / max(edges.weight.sum(), 1e-300)
+    deviation = sum_at_groups(edges, crossing - mean * edges.weight)
+    return _unit(deviation, float(np.linalg.norm(sum_at_groups(edges, edges.weight))))
 
 
 def _unit(deviation: Floats, scale: float) -> Floats:

@@ -60,7 +60,7 @@ class ClassColumns:
     @property
     def start(self) -> FloorLevel:
         """The error of always predicting the commonest class."""
-        return level_without_features(self.sample.class_counts, "whole")
+        return level_without_features(self.sample.class_counts)
 
     def level(self, columns: Ints) -> FloorLevel:
         """Return the floor with some columns."""

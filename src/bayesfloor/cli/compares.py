@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_readable
-from bayesfloor.cli.options import RUN_DEFAULTS, Criterion, RunOptions, Seed
+from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions, Seed
 from bayesfloor.cli.output import columns_text, progress_on_stderr, say, show
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
@@ -31,7 +31,6 @@ def compare(
     time: str | None = None,
     metric: str | None = None,
     fast: bool = False,
-    criterion: Criterion = "whole",
     effort: Literal["fast", "default"] = "default",
     max_rows: Annotated[int | None, Parameter(validator=Number(gte=4))] = None,
     seed: Seed = 0,
@@ -57,8 +56,8 @@ def compare(
     metric
         What models are judged by, as for 'floor'; the error or r2 by default.
     fast
-        A first look by spanning trees alone, without training anything; --criterion says
-        which floor. Their bias differs, so train models before one is chosen.
+        A first look by spanning trees alone, without training anything. Their bias
+        differs, so train models before one is chosen.
     effort
         How much is trained: fast or default.
     max_rows
@@ -72,7 +71,6 @@ def compare(
     """
     asked: dict[str, Any] = {
         "task": task,
-        "criterion": criterion,
         "metric": metric,
         "learners": None if fast else "default",
         "effort": effort,
@@ -82,8 +80,6 @@ def compare(
     }
     if fast and (metric is not None or time is not None):
         raise UsageError("--fast trains nothing: leave out --metric and --time")
-    if criterion != "whole" and not fast:
-        raise UsageError("--criterion is about spanning trees: give --fast")
     if labels is None:
         raise UsageError("--labels is missing: the file of the labels of the rows")
     asked |= _features(files, labels, target, groups, time)

@@ -17,10 +17,6 @@ Share = Annotated[float | None, Parameter(validator=Number(gte=0, lte=1))]
 Seed = Annotated[int, Parameter(help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))]
 #: The largest floor that passes.
 FailAbove = Annotated[Share, Parameter(help="Exit with 1 when an estimate is above this number.")]
-Criterion = Annotated[
-    Literal["whole", "mean", "worst"],
-    Parameter(help="Which floor: of the whole problem, the mean over all pairs of classes, or of the worst pair."),
-]
 
 
 @Parameter(name="*")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesfloor.choose.comparing.differences import p_value_of
 from bayesfloor.choose.comparing.representations import Representation, RowFeatures
 from bayesfloor.choose.comparing.results import FeatureDifference, FeatureFloor
-from bayesfloor.choose.floor_levels import FloorSet, difference_interval, mean_of_halves, pair_floors, whole_floor
+from bayesfloor.choose.floor_levels import DirectedFloor, difference_interval, mean_of_halves, pair_floors, whole_floor
 from bayesfloor.data.folds import grouped_folds
 from bayesfloor.data.points import check_points
 from bayesfloor.data.problem import Problem
@@ -34,14 +34,8 @@ class TreeFloors:
     name: str
     n_features: int
     seconds: float
-    whole: FloorSet
-    pairs: FloorSet
-
-    def by_criterion(self, criterion: str) -> FloorSet:
-        """Return the floor of the whole problem, the mean over pairs of classes, or that of the worst pair."""
-        if criterion == "whole":
-            return self.whole
-        return self.pairs.mean() if criterion == "mean" else self.pairs.among(np.array([self.pairs.worst]))
+    whole: DirectedFloor
+    pairs: Floats
 
 
 def measure_by_trees(
@@ -108,8 +102,10 @@ def _measure(
         forests = class_forests(view, codes, **options.engine(options.random_state))
         n_classes = len(shared.classes)
         whole = whole_floor(forests.whole, codes, n_classes, options, directed=True, groups=groups)
-        found.append((whole, pair_floors(forests, codes, options, directed=True, groups=groups)))
-    whole, pairs = found[0] if len(found) == 1 else map(mean_of_halves, *found)
+        found.append((whole, pair_floors(forests, codes, options, groups)))
+    whole, pairs = found[0]
+    if len(found) > 1:
+        whole, pairs = mean_of_halves(whole, found[1][0]), 0.5 * (pairs + found[1][1])
     n_features = max(view.shape[1] for view in views)
     return TreeFloors(representation.name, n_features, perf_counter() - started, whole, pairs)
 
@@ -121,21 +117,18 @@ def _held_out(representation: Representation, y: NDArray[Any], fitted_to: Ints, 
     return check_points(steps.transform(rows))
 
 
-def tree_difference(first: TreeFloors, second: TreeFloors, criterion: str, n_rows: int) -> FeatureDifference:
+def tree_difference(first: TreeFloors, second: TreeFloors, n_rows: int) -> FeatureDifference:
     """Compare the floors of two representations of the same rows."""
-    floors = [each.by_criterion(criterion) for each in (first, second)]
-    low, high = (float(end[0]) for end in difference_interval(floors[0], floors[1]))
-    value = float(floors[0].floor[0] - floors[1].floor[0])
-    p_value = p_value_of(value, (low, high), floors[0].confidence)
+    interval = difference_interval(first.whole, second.whole)
+    value = first.whole.floor - second.whole.floor
+    p_value = p_value_of(value, interval, first.whole.confidence)
     names = first.name, second.name
-    return FeatureDifference(*names, None, None, None, value, (low, high), p_value, None, n_rows)
+    return FeatureDifference(*names, None, None, None, value, interval, p_value, None, n_rows)
 
 
-def tree_summary(
-    found: TreeFloors, representation: Representation, criterion: str, n_samples: int, n_rows: int
-) -> FeatureFloor:
+def tree_summary(found: TreeFloors, representation: Representation, n_samples: int, n_rows: int) -> FeatureFloor:
     """Return the floor of a representation as it is shown."""
-    level = found.by_criterion(criterion).level()
+    level = found.whole.level()
     return FeatureFloor(
         name=found.name,
         n_features=found.n_features,

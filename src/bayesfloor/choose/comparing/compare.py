@@ -15,7 +15,7 @@ from bayesfloor.choose.comparing.results import FeatureComparison, FeatureFloor,
 from bayesfloor.choose.comparing.rounds import Race, RacedRows
 from bayesfloor.choose.comparing.shared_rows import check_rows, with_marks
 from bayesfloor.choose.comparing.trust import Looked, look
-from bayesfloor.choose.floor_levels import CRITERIA, level_without_features
+from bayesfloor.choose.floor_levels import level_without_features
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import CHOICE_ROWS, LEARNED_ROWS, LEARNED_VALUES, affordable_rows
 from bayesfloor.exceptions import TrustWarning
@@ -51,7 +51,6 @@ def compare_features(
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
-    criterion: str = "whole",
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -96,9 +95,6 @@ def compare_features(
         As for `learned_floor`.
     groups, time, sample_weight : array-like of shape (n_samples,), str or None, default=None
         Rows that belong together, when each was seen, and what each counts, as for `learned_floor`.
-    criterion : {"whole", "mean", "worst"}, default="whole"
-        With ``learners=None``: rank by the floor of the whole problem, the mean over all pairs of classes, or that of
-        the worst pair.
     confidence : float, default=0.95
         Level of the intervals. A difference is sure where its p-value, allowing for all pairs, is below 1 less this.
     cv : int, splitter or iterable, default=5
@@ -162,7 +158,6 @@ def compare_features(
     ('both', True)
     """
     confidence, seed = check_confidence(confidence), check_random_state_seed(random_state)
-    check_option("criterion", criterion, CRITERIA)
     asked = check_rows(X, y, task, groups=groups, time=time, sample_weight=sample_weight)
     target, n = asked.problem, len(asked.y)
     named = features.items() if isinstance(features, Mapping) else ()
@@ -193,9 +188,7 @@ def compare_features(
             random_state=seed,
             client=client,
         )
-        return _trusted(_by_trees(representations, shared, asked.y, criterion, max_rows, options), looked)
-    if criterion != "whole":
-        raise ValueError("criterion is for learners=None; models are judged by metric.")
+        return _trusted(_by_trees(representations, shared, asked.y, max_rows, options), looked)
     judged_by = judged_by_one(metric, costs, positive, target)
     how = {
         "confidence": confidence,
@@ -292,7 +285,6 @@ def _by_trees(
     representations: list[Representation],
     target: Problem,
     y: NDArray[Any],
-    criterion: str,
     max_rows: int | None,
     options: Options,
 ) -> FeatureComparison:
@@ -310,18 +302,18 @@ def _by_trees(
         target, y = replace(target.take(rows), groups=groups), y[rows]
     measured = measure_by_trees(representations, target, y, target.keys(seed), options)
     n_rows = len(rows)
-    differences = allowing_for_all([tree_difference(a, b, criterion, n_rows) for a, b in combinations(measured, 2)])
+    differences = allowing_for_all([tree_difference(a, b, n_rows) for a, b in combinations(measured, 2)])
     pairs = zip(measured, given, strict=True)
-    summaries = {each.name: tree_summary(each, of, criterion, n_samples, n_rows) for each, of in pairs}
+    summaries = {each.name: tree_summary(each, of, n_samples, n_rows) for each, of in pairs}
     names = sorted(summaries, key=lambda name: _order(summaries[name], summaries[name].estimate))
     by_name = {each.name: each for each in measured}
-    pair_values = np.array([by_name[name].pairs.floor for name in names])
+    pair_values = np.array([by_name[name].pairs for name in names])
     found = FeatureComparison(
         features=tuple(summaries[name] for name in names),
         differences=differences,
         metric="error",
         task="classification",
-        baseline=level_without_features(target.class_counts, criterion).floor,
+        baseline=level_without_features(target.class_counts).floor,
         classes=target.classes,
         pair_values=pair_values,
         pair_best=pair_values.argmin(axis=0),
