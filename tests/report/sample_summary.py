@@ -52,16 +52,11 @@ def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[
 def chain(names: list[str]) -> Summary:
     """A class tree that parts one class after the other, as a report draws it: of 40 classes at the most."""
     names = names[:40]
-    nested: Any = names[-1]
-    nodes = []
-    for place in range(len(names) - 2, -1, -1):
-        nested = [names[place], nested]
-        nodes.append({"left": [names[place]], "right": names[place + 1 :], "floor": 0.001 * place})
     text = "\n".join(f"├─ {name}" for name in names)
     children = [[~place, place + 1] for place in range(len(names) - 2)] + [[1 - len(names), -len(names)]]
-    whole = {"classes": names, "children": children, "floors": [node["floor"] for node in nodes[::-1]]}
+    whole = {"classes": names, "children": children, "floors": [0.001 * place for place in range(len(names) - 1)]}
     pairs = [floor_of_pair(names[0], name, 0.0612 / place, 356) for place, name in enumerate(names[1:], 1)]
-    tree = {"text": text, "nested": nested, "nodes": nodes, "n_classes": len(names), "whole": whole}
+    tree = {"text": text, "n_classes": len(names), "whole": whole}
     return tree | {"note": "Floors of every two classes.", "pairs": pairs}
 
 
@@ -94,18 +89,6 @@ ERROR = {
 
 
 def digits() -> Summary:
-    nested = [[["1", "8"], [["2", [["3", "9"], "5"]], ["7", "4"]]], ["6", "0"]]
-    nodes = [
-        {"left": ["1", "8", "2", "3", "9", "5", "7", "4"], "right": ["6", "0"], "floor": 0.0019},
-        {"left": ["1", "8"], "right": ["2", "3", "9", "5", "7", "4"], "floor": 0.0212},
-        {"left": ["2", "3", "9", "5"], "right": ["7", "4"], "floor": 0.0102},
-        {"left": ["2"], "right": ["3", "9", "5"], "floor": 0.0065},
-        {"left": ["3", "9"], "right": ["5"], "floor": 0.0231},
-        {"left": ["3"], "right": ["9"], "floor": 0.0434},
-        {"left": ["1"], "right": ["8"], "floor": 0.0612},
-        {"left": ["7"], "right": ["4"], "floor": 0.0163},
-        {"left": ["6"], "right": ["0"], "floor": 0.0004},
-    ]
     classes = [
         {
             "name": name,
@@ -278,8 +261,6 @@ def digits() -> Summary:
         },
         "tree": {
             "text": "┬─ 1\n└─ 8",
-            "nested": nested,
-            "nodes": nodes,
             "n_classes": 10,
             "note": "Floors of every two classes, by edges of spanning trees.",
             "pairs": [
@@ -289,7 +270,7 @@ def digits() -> Summary:
             "whole": {
                 "classes": NAMES,
                 "children": [[1, 8], [6, 2], [3, 7], [-3, 4], [5, -5], [-4, -6], [-1, -2], [-7, -8], [-9, -10]],
-                "floors": [node["floor"] for node in nodes],
+                "floors": [0.0019, 0.0212, 0.0102, 0.0065, 0.0231, 0.0434, 0.0612, 0.0163, 0.0004],
             },
         },
         "how_to_read": [
@@ -342,7 +323,6 @@ def bare() -> Summary:
         "tree": chain(list(rows)),
         "worth": "What was reached is measured; the floor is extrapolated.",
     }
-    summary["tree"]["nodes"][0]["floor"] = None
     summary["floor"] |= {"estimate": 0.2, "low": 0.14, "high": 0.26, "n_rows": 100, "baseline": 0.4}
     summary["floor"]["reached"] = {"value": 0.22, "low": 0.15, "high": 0.26}
     summary["data"] |= {"n_rows": 100, "n_samples": 5000, "n_classes": 2, "notes": [], "cautions": []}

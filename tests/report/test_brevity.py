@@ -52,7 +52,7 @@ def test_two_classes_have_no_tables_of_classes_and_no_tree_of_two_leaves(two_cla
         assert f'id="{key}"' not in page
     assert "Class tree" not in text
     assert two_classes.summary["classes"]  # the data keep them
-    assert two_classes.summary["tree"]["nodes"]
+    assert two_classes.summary["tree"]["pairs"]
 
 
 def test_the_first_screen_says_what_is_predicted_from_what_by_which_metric(two_classes):

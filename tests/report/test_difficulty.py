@@ -383,7 +383,6 @@ def test_many_classes():
     hardest = summary["pairs"]["rows"][0]
     assert {hardest["first"], hardest["second"]} == {"78", "79"}
     assert matrix[names.index("78")][names.index("79")] == hardest["confused"]
-    assert sorted(names) == sorted(_leaves(summary["tree"]["nested"]))
     whole = summary["tree"]["whole"]
     assert (len(whole["classes"]), len(whole["children"]), len(whole["floors"])) == (n, n - 1, n - 1)
     assert "The tree of the 40 hardest of 80 classes" in report.to_markdown()
@@ -456,10 +455,6 @@ def test_whether_subgroups_differ(by_region, reached_p, floor_p, said):
 
 def test_one_subgroup_has_nothing_beside_it(by_region):
     assert "nothing to compare" in answer_on_subgroups(replace(by_region.learned.subgroups, names=("all",)))
-
-
-def _leaves(nested):
-    return [nested] if isinstance(nested, str) else [leaf for part in nested for leaf in _leaves(part)]
 
 
 def rare_positives(n=4000, n_rare=30, seed=0):

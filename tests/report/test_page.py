@@ -8,7 +8,6 @@ import io
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
-from itertools import pairwise
 from xml.etree import ElementTree
 
 import hypothesis.strategies as st
@@ -16,12 +15,9 @@ import pytest
 from hypothesis import given, settings
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve
-from bayesfloor.report.page.class_charts import class_tree, heat_map, level_of
+from bayesfloor.report.page.heat_map import heat_map, level_of
 from bayesfloor.report.page.page import render_page
-from bayesfloor.report.page.svg import NARROW, WIDE
 from bayesfloor.report.page.templating import FIRST_ROWS, sorting_key
-from bayesfloor.report.sections.gap import Gap
-from bayesfloor.report.sections.subgroups import Subgroups
 from bayesfloor.report.sections.suspects import cards_of
 from bayesfloor.runtime.text import (
     chosen,
@@ -173,7 +169,7 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
         summary["data"]["cautions"][0],
         summary["data"]["notes"][0],
         summary["tree"]["note"],
-        "Each dot parts the classes above it",
+        summary["tree"]["text"].splitlines()[0],
         summary["findings"][1]["hint"],  # of the spanning trees alone
         summary["learners"][0]["name"],
         summary["how_to_read"][0]["heading"],
@@ -281,7 +277,7 @@ def test_rare_classes_come_before_the_curve_with_what_more_rows_would_bring():
     assert 'id="rare"' not in render_page(sample_summary.digits())
 
 
-def test_subgroups_have_a_table_and_a_picture():
+def test_subgroups_have_a_table():
     summary = sample_summary.with_subgroups()
     page = render_page(summary)
     section = page[page.index('<section id="subgroups"') : page.index('<section id="curve"')]
@@ -290,40 +286,7 @@ def test_subgroups_have_a_table_and_a_picture():
     assert "? 3 0.17% 1.0% – 0–70.0% too few 0–70.0%" in words
     assert summary["subgroups"]["sentence"] in words
     assert summary["subgroups"]["note"] in words
-    assert section.count('class="group-chart"') == 2
-    # two bars for each subgroup, and marks where figures are known
-    wide = section[section.index("<svg") : section.index("</svg>")]
-    assert (wide.count('class="solid"'), wide.count('class="mark"'), wide.count('class="floor-mark"')) == (3, 2, 2)
     assert 'id="subgroups"' not in render_page(sample_summary.digits())
-
-
-WIDTHS = pytest.mark.parametrize(("place", "width"), [(0, WIDE), (1, NARROW)])
-
-
-@WIDTHS
-def test_bars_of_subgroups_are_where_their_rates_are(place, width):
-    summary = sample_summary.with_subgroups()
-    subgroups, picture = summary["subgroups"], Subgroups().drawn(summary)["chart"][place]
-    marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
-    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
-    last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
-    rates = [subgroups["rows"][place][key] for place in (0, 1) for key in ("reached", "floor")]
-    at = [grid[0] + (grid[-1] - grid[0]) * rate / last for rate in rates]
-    assert marks == pytest.approx(at, abs=0.02)
-    assert max(marks) < width
-
-
-@WIDTHS
-def test_a_model_is_drawn_where_its_error_is(place, width):
-    summary = sample_summary.with_gap()
-    gap, picture = summary["gap"], Gap().drawn(summary)["chart"][place]
-    marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
-    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
-    last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
-    at = [grid[0] + (grid[-1] - grid[0]) * each["value"] / last for each in gap["figures"]]
-    assert marks == pytest.approx(at, abs=0.02)
-    assert picture.count('class="solid"') == 2  # the floor alone is extrapolated
-    assert max(marks) < width
 
 
 def test_columns_say_what_was_done_and_what_each_tells_alone():
@@ -566,28 +529,6 @@ def test_a_curve_without_points_is_not_drawn():
     summary["curve"]["points"] = []
     assert learning_curve(summary["curve"], summary["floor"], 720.0) is None
     assert '<section id="curve"' not in render_page(summary)
-
-
-def test_tree_has_a_row_for_each_class_and_a_dot_for_each_decision():
-    tree = sample_summary.digits()["tree"]
-    svg = drawn(class_tree(tree, 720.0))
-    leaves = [each.find("text") for each in svg.iter("g") if each.get("class") == "leaf"]
-    rows = {leaf.text: float(leaf.get("y")) for leaf in leaves}
-    assert sorted(rows, key=rows.get) == ["1", "8", "2", "3", "9", "5", "7", "4", "6", "0"]
-    dots = {each.find("title").text: each.find("circle") for each in svg.iter("g") if each.get("class") == "decision"}
-    assert len(dots) == 9
-    assert dots["1 against 8: 6.1%"].get("class") == "h10"  # the largest
-    assert dots["6 against 0: 0.04%"].get("class") == "h0"
-
-
-@pytest.mark.parametrize("n", [2, 31, 40])
-def test_deep_trees_fit(n):
-    svg = drawn(class_tree(sample_summary.chain([f"class {place}" for place in range(n)]), 720.0))
-    leaves = [each.find("text") for each in svg.iter("g") if each.get("class") == "leaf"]
-    assert len(leaves) == n
-    assert float(svg.get("width")) <= 720.01
-    tops = sorted(float(leaf.get("y")) for leaf in leaves)
-    assert all(after - before > 10 for before, after in pairwise(tops))
 
 
 def test_pictures_have_names_and_hold_no_markup_of_others(case):

@@ -13,8 +13,7 @@ from bayesfloor.report.blocks import MARKDOWN, Block, Lines, Paragraph, Summary,
 from bayesfloor.report.confusions import Confusions
 from bayesfloor.report.figures import ClassFigures
 from bayesfloor.report.metric_words import in_text
-from bayesfloor.report.page.class_charts import class_tree, heat_map
-from bayesfloor.report.page.svg import both_widths
+from bayesfloor.report.page.heat_map import heat_map
 from bayesfloor.report.sections.notes import findings_text, sorted_findings
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.text import NOTHING, counted, percent
@@ -160,27 +159,12 @@ class Tree(Section[ClassFigures]):
     is_detail = True
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
-        """List the tree as it is drawn, all of it, and the floors that it comes from."""
+        """List the tree as it is shown, all of it, and the floors that it comes from."""
         figures = facts.figures
-        tree, pairs = figures.drawn_tree, figures.pairs
-        names = [str(label) for label in tree.classes]
-        nested: list[list[Any]] = [[] for _ in tree.nodes]
-        for index, pair in enumerate(tree.children.tolist()):
-            nested[index] += [nested[child] if child >= 0 else names[~child] for child in pair]
-        nodes = [
-            {
-                "left": [names[code] for code in node.left],
-                "right": [names[code] for code in node.right],
-                "floor": float(node.cut),
-            }
-            for node in tree.nodes
-        ]
-        whole = figures.class_tree
+        tree, pairs, whole = figures.drawn_tree, figures.pairs, figures.class_tree
         shown = {
             "text": tree.to_text(),
-            "nested": nested[0],
-            "nodes": nodes,
-            "n_classes": len(names),
+            "n_classes": len(tree.classes),
             "note": _note_on_tree(int(pairs.class_counts.sum()), len(facts.source.problem.X)),
             "pairs": [_floor_of_pair(pairs, a, b) for a, b in pairs.by_hardness()[:_MOST_PAIRS].tolist()],
             "whole": {
@@ -193,7 +177,7 @@ class Tree(Section[ClassFigures]):
 
     def is_shown(self, summary: Summary) -> bool:
         """Tell whether there is more than one cut."""
-        return len(summary["tree"]["nodes"]) > 1
+        return summary["tree"]["n_classes"] > 2
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the tree, line by line, the floors of the pairs, and what was found in these."""
@@ -218,8 +202,8 @@ class Tree(Section[ClassFigures]):
         return [*blocks, *findings_text(found)] if found else blocks
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw the tree, and choose the findings."""
-        return {"chart": both_widths(class_tree, summary["tree"]), "of_trees": sorted_findings(summary).of_trees}
+        """Choose the findings."""
+        return {"of_trees": sorted_findings(summary).of_trees}
 
 
 def _note_on_tree(n_used: int, n_rows: int) -> str:

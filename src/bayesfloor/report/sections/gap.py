@@ -5,8 +5,6 @@ from typing import Any
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.report.blocks import Block, Paragraph, Subheading, Summary, TextTable
 from bayesfloor.report.metric_words import limit_word
-from bayesfloor.report.page.charts import Bar, Ranges, range_chart
-from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.text import (
     NOTHING,
@@ -14,7 +12,6 @@ from bayesfloor.runtime.text import (
     figure,
     p_text,
     percent,
-    percent_range,
     points,
     written,
     written_range,
@@ -52,20 +49,8 @@ class Gap(Section[Any]):
         return rows + [(each["name"], *_as_difference(each, is_rate)) for each in (gap["sure"], gap["possible"])]
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw the ranges of model, reached and floor, where these are rates."""
-        figures = summary["gap"]["figures"]
-        if not summary["gap"]["is_rate"]:
-            return {"chart": None, "rows": self._rows(summary["gap"]), "signed": signed, "p_of": p_of}
-        tooltips = [
-            f"{each['name']} {percent(each['value'])}, range {percent_range(each['low'], each['high'])}"
-            for each in figures
-        ]
-        rows = [
-            Ranges(each["name"], tooltip, (Bar(each["value"], each["low"], each["high"], each is figures[-1]),))
-            for each, tooltip in zip(figures, tooltips, strict=True)
-        ]
-        chart = both_widths(range_chart, "gap", "Your model", f"{'; '.join(tooltips)}.", rows)
-        return {"chart": chart, "signed": signed, "p_of": p_of}
+        """Prepare the table of its figures."""
+        return {"rows": self._rows(summary["gap"]), "signed": signed, "p_of": p_of}
 
 
 def gap_values(gap: FloorGap) -> Summary:

@@ -1,14 +1,10 @@
 """Subgroups: the floor and what was reached among the rows of each, and whether they differ."""
 
-from typing import Any
-
 import numpy as np
 
 from bayesfloor.floor.learned.result import SubgroupFloors
 from bayesfloor.report.blocks import MARKDOWN, Block, Paragraph, Summary, TextTable, range_of
 from bayesfloor.report.figures import ClassFigures
-from bayesfloor.report.page.charts import Bar, Ranges, range_chart
-from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.text import counted, p_text, percent, percent_range
 
@@ -82,24 +78,6 @@ class Subgroups(Section[ClassFigures]):
         headings = ("subgroup", "rows", "of rows", "of errors", "reached", "range", "floor", "range")
         table = TextTable(headings, rows, is_whole=True)
         return [Paragraph(subgroups["sentence"]), table, Paragraph(subgroups["note"], only=MARKDOWN)]
-
-    def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw two bars for each subgroup: the range of what was reached, and that of its floor."""
-        subgroups = summary["subgroups"]
-        rows = [
-            Ranges(
-                each["name"],
-                f"{each['name']}: reached {percent(each['reached'])}, floor {percent(each['floor'])}",
-                (
-                    Bar(each["reached"], each["reached_low"], each["reached_high"], False),
-                    Bar(each["floor"], each["low"], each["high"], True),
-                ),
-            )
-            for each in subgroups["rows"]
-        ]
-        of_all = f"of {len(rows)} subgroups by {subgroups['column']}"
-        description = f"What was reached, and the floor, with their ranges, {of_all}. In the table below."
-        return {"chart": both_widths(range_chart, "group", "Subgroups", description, rows)}
 
 
 def _known(value: float) -> float | None:
