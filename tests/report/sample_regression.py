@@ -78,7 +78,6 @@ def houses() -> Summary:
             "model tried explains 86.0% and is still improving with more rows.",
             "SalePrice predicted above 500,000 is where the noise is.",
         ],
-        "worth": "Measured: at least 83.0% can be had. How much more is possible is extrapolated.",
         "verdict": {
             "trust": "nothing found",
             "trust_sentence": "Nothing suspicious was found.",

@@ -134,8 +134,6 @@ def digits() -> Summary:
             "The best model tried reaches 1.7% and is still improving with more data; 1 against 8 and 3 against 9 are "
             "the hardest pairs.",
         ],
-        "worth": "That 1.7% can be reached is shown on rows that no model was trained on. How much lower the error can "
-        "go is extrapolated from the learning curve, as far as that goes.",
         "verdict": {
             "trust": "nothing found",
             "trust_sentence": "Nothing suspicious was found.",
@@ -321,7 +319,6 @@ def bare() -> Summary:
             "table": {"columns": ["row", "a", "y", "suggested", "score"], "rows": []},
         },
         "tree": chain(list(rows)),
-        "worth": "What was reached is measured; the floor is extrapolated.",
     }
     summary["floor"] |= {"estimate": 0.2, "low": 0.14, "high": 0.26, "n_rows": 100, "baseline": 0.4}
     summary["floor"]["reached"] = {"value": 0.22, "low": 0.15, "high": 0.26}

@@ -18,8 +18,8 @@ from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_b
 from bayesfloor.data.prepared_table import ColumnSummary, Origin, Table
 from bayesfloor.report import figures
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
-from bayesfloor.report.metric_words import carriers_of, verdict_on
-from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking, lower_side
+from bayesfloor.report.metric_words import verdict_on
+from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
 from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport
@@ -169,27 +169,6 @@ def test_more_rows_would_help(learned):
     assert "too few rows to tell" in told_of(few)[1]
     perfect = with_first(falling, (), reached=0.0, estimate=0.0, interval=(0.0, 0.0), reached_interval=(0.0, 0.004))
     assert "makes no error on 150 rows" in told_of(perfect)[1]
-
-
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("BF023", "is open: where nothing beats always predicting the commonest class"),
-        ("BF039", "is open: the models still gain fast"),
-        ("BF040", "is open: each doubling"),
-        ("BF025", "extrapolated from the learning curve and, for independent rows, from simulated problems"),
-    ],
-)
-def test_what_the_lower_side_rests_on(learned, code, text):
-    found = with_first(learned, (SimpleNamespace(code=code),), interval=(0.003, 0.151))
-    assert text in lower_side(found)
-
-
-def test_the_learners_that_carry_the_stack():
-    weights = {"trees": 0.4, "15 neighbours, scaled": 0.3, "LDA": 0.2, "prior": 0.1}
-    assert carriers_of(weights) == "trees; 15 neighbours, scaled"
-    even = dict.fromkeys("abcdefgh", 0.125)
-    assert carriers_of(even) == "a; b; c"
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
         "floor 1.1%, 95% range 0.41–1.9%",
         "Do next",
         summary["verdict"]["steps"][0]["sentence"],
-        summary["worth"],
+        "The upper end of the range is never below",
         summary["findings"][0]["hint"],
         summary["curve"]["note"],
         "the share that models took for the other one",
@@ -562,8 +562,8 @@ def test_a_summary_is_not_changed():
 
 def test_a_part_that_is_missing_is_an_error():
     summary = sample_summary.digits()
-    del summary["worth"]
-    with pytest.raises(Exception, match="worth"):
+    del summary["command"]
+    with pytest.raises(Exception, match="command"):
         render_page(summary)
 
 

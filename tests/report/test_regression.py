@@ -16,7 +16,7 @@ from bayesfloor.floor.learned.trust.single_columns import ColumnFloors, explaine
 from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.report.figures import NumberFigures
-from bayesfloor.report.metric_words import sentence_on, verdict_on, worth_of
+from bayesfloor.report.metric_words import sentence_on, verdict_on
 from bayesfloor.report.sections.answer import answer_on_numbers
 from bayesfloor.report.sections.noise import noisy_part, place_of_noise, sentence_on_noise
 from bayesfloor.report.sections.suspects import number_text
@@ -149,8 +149,7 @@ def test_other_headlines_and_arrays(houses, asked):
     assert "MAE of price" in summary["answer"][0]
     assert "of the variance" in summary["answer"][1]
     assert summary["goal"]["target"] == 10_000
-    assert summary["worth"].startswith("Measured: a stack of models")
-    assert "the upper end of the range is never below that. The lower end is extrapolated" in summary["worth"]
+    assert "The upper end of the range is never below what a model reached" in " ".join(str(report).split())
     assert summary["how_to_read"][0]["heading"] == "The floor"
     assert "metric=['mae', 'r2']" in summary["command"]
     assert "Judged by: MAE, the mean absolute error" in " ".join(str(report).split())
@@ -220,10 +219,6 @@ def changed(floor, **values):
     return figures(replace(floor, metrics=floor.metrics | {"r2": replace(floor.metrics["r2"], **values)}))
 
 
-def worth(floor, **values):
-    return worth_of(changed(floor, **values).headline, "ridge")
-
-
 KNOWN = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_interval": (0.84, 0.88)}
 
 
@@ -244,17 +239,6 @@ def test_the_headline(floor, values, says):
     risen = np.array([0.86, 0.82, 0.78])
     values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
     assert says in " ".join(told_of(changed(floor, **KNOWN | values).learned))
-
-
-def test_what_is_measured_and_what_is_not(floor):
-    told = worth(floor, **KNOWN)
-    assert told.startswith("Measured: a stack of models (above all ridge) reached 86.0% on rows it had not seen;")
-    assert "the lower end of the range is never above that" in told
-    assert "The upper end is extrapolated from the learning curve" in told
-    assert "simulated problems of known ceiling" in told
-    assert "is open" in worth(floor, **KNOWN | {"interval": (0.84, 1.0)})
-    nothing = {"reached": 0.02, "reached_interval": (-0.1, 0.1), "interval": (-0.1, 1.0)}
-    assert "maybe by chance" in worth(floor, **KNOWN | nothing)
 
 
 @pytest.mark.parametrize(("target", "word"), [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")])

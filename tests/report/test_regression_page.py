@@ -33,7 +33,7 @@ def test_the_parts_are_in_order():
         *summary["answer"],
         summary["goal"]["sentence"],
         "ceiling 91.0%, 95% range 83.0–94.0%",
-        summary["worth"],
+        "The lower end of the range is never above",
         "RMSE",
         summary["curve"]["note"],
         summary["noise"]["sentence"],

@@ -124,7 +124,7 @@ def told(summary):
     steps = [step["sentence"] for step in (summary["verdict"] or {}).get("steps", [])]
     of_error = summary["floor"]["metric"] in ("error", "r2", "rmse", "mae")
     findings = [f"{each['sentence']} {each['hint']}" for each in summary["findings"]] if of_error else []
-    return " ".join([*summary["answer"], summary["worth"], *curve, *steps, *findings])
+    return " ".join([*summary["answer"], *curve, *steps, *findings])
 
 
 def contradictions(summary):

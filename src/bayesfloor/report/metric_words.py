@@ -27,18 +27,6 @@ def meanings(metrics: Mapping[str, MetricFloor]) -> dict[str, str]:
     return {heading[0].upper() + heading[1:]: metric_info(name).meaning for name, heading in headings.items()}
 
 
-def carriers_of(weights: Mapping[str, float]) -> str:
-    """Name the learners that weigh most, up to three, until they have half of the weight."""
-    names: list[str] = []
-    so_far = 0.0
-    for name, weight in weights.items():
-        if so_far >= 0.5 * sum(weights.values()) or len(names) == 3:
-            break
-        names.append(name)
-        so_far += weight
-    return "; ".join(names) or "the mean"
-
-
 def beats_nothing(metric: MetricFloor) -> bool:
     """Tell whether what was reached is not surely better than what needs no features."""
     low, high = metric.reached_interval
@@ -60,48 +48,6 @@ def sentence_on(metric: MetricFloor) -> str:
     return (
         f"Always predicting the same value has {metric.said(metric.baseline)}, and the models, which predict means, "
         f"{metric.written(metric.reached)}: how low it can go is not told here."
-    )
-
-
-def worth_of(metric: MetricFloor, carriers: str, reached_by: str | None = None, better_end: str | None = None) -> str:
-    """Say what was measured of a metric, and what is extrapolated.
-
-    Parameters
-    ----------
-    metric : MetricFloor
-        What is known of it.
-    carriers : str
-        The learners that weigh most.
-    reached_by : str or None, default=None
-        The model that reached most; None for the stack.
-    better_end : str or None, default=None
-        What the better end of the range rests on; None for `better_side`.
-
-    Returns
-    -------
-    str
-    """
-    model = f"a stack of models (above all {carriers})" if reached_by is None else reached_by
-    first = f"Measured: {model} reached {metric.written(metric.reached)} on rows it had not seen"
-    if beats_nothing(metric):
-        first = f"{first}, maybe by chance."
-    else:
-        worse, side = ("lower", "above") if metric.larger_is_better else ("upper", "below")
-        first = f"{first}; the {worse} end of the range is never {side} that."
-    return f"{first} {better_side(metric) if better_end is None else better_end}"
-
-
-def better_side(metric: MetricFloor, *, may_be_open: bool = True) -> str:
-    """Say what the better end of the range rests on: see `bayesfloor.floor.learned.simulated`."""
-    better = "upper" if metric.larger_is_better else "lower"
-    if may_be_open and metric.best == metric.perfect:
-        return f"The {better} end is open: these rows do not tell where the learning curve ends."
-    near = ", from how much rows that lie close together differ" if metric.name in NUMBER_METRICS else ""
-    simulated = f" and, for independent rows, from simulated problems of known {limit_word(metric.larger_is_better)}"
-    is_averaged = metric.name in ("error", *NUMBER_METRICS)
-    return (
-        f"The {better} end is extrapolated from the learning curve{near}{simulated if is_averaged else ''}: no method "
-        "can tell, from data alone, that no better model exists."
     )
 
 

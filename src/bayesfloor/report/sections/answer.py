@@ -16,14 +16,11 @@ from bayesfloor.report.fast_model import FastModel
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import (
     beats_nothing,
-    better_side,
-    carriers_of,
     in_text,
     is_beaten,
     limit_word,
     sentence_on,
     verdict_on,
-    worth_of,
 )
 from bayesfloor.report.page.charts import floor_scale
 from bayesfloor.report.page.svg import both_widths
@@ -64,10 +61,9 @@ class Answer(Section[Any]):
         figures, target, verdict = facts.figures, facts.target_value, facts.verdict
         if isinstance(figures, NumberFigures):
             answer = answer_on_numbers(figures, verdict.limit, facts.source.target)
-            worth, fast = worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by), None
+            fast = None
         else:
-            answer, worth = answer_on_classes(figures, verdict), worth_on_classes(figures)
-            fast = _fast_model(figures)
+            answer, fast = answer_on_classes(figures, verdict), _fast_model(figures)
         goal = None
         if target is not None:
             word, sentence = verdict_on(figures.headline, target)
@@ -75,24 +71,15 @@ class Answer(Section[Any]):
         return {
             "answer": [*verdict.headline, *answer],
             "verdict": verdict.to_dict(),
-            "worth": worth,
             "goal": goal,
             "fast_model": fast,
         }
 
     def words(self, facts: Facts[Any]) -> dict[str, str]:
-        """Explain the limit, its range and what was reached."""
+        """Explain the limit, and what is called good."""
         figures = facts.figures
         metric, is_number = figures.headline, isinstance(figures, NumberFigures)
-        worse, better, side = ("lower", "upper", "above") if metric.larger_is_better else ("upper", "lower", "below")
-        words = {
-            f"The {limit_word(metric.larger_is_better)}": _meaning_of_limit(metric, is_number=is_number),
-            "The range": (
-                f"The {worse} end is never {side} what a model reached on rows it had not seen. The {better} end is "
-                "extrapolated from what the models tried learn of the columns as encoded. It is no bound: other models "
-                "may see more, and structure finer than the distances between rows cannot be seen in them."
-            ),
-        }
+        words = {f"The {limit_word(metric.larger_is_better)}": _meaning_of_limit(metric, is_number=is_number)}
         if isinstance(figures, ClassFigures):
             words["The fast model"] = (
                 "'bayesfloor fit' trains it. It is called good where it wins at least "
@@ -117,7 +104,7 @@ class Answer(Section[Any]):
             blocks += [Paragraph("Do next:"), Bullets(steps)]
         if summary["fast_model"] is not None:
             blocks.append(Paragraph(summary["fast_model"]["sentence"]))
-        return [*blocks, Paragraph(summary["worth"])]
+        return [*blocks, Paragraph(_meaning_of_range(summary))]
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Draw the scale, and say what is predicted from what."""
@@ -125,6 +112,7 @@ class Answer(Section[Any]):
             "about": about_of(summary),
             "sentences": _without_reasons(summary),
             "scale": both_widths(floor_scale, summary["floor"]),
+            "range_note": _meaning_of_range(summary),
         }
 
 
@@ -181,6 +169,18 @@ def _meaning_of_limit(metric: MetricFloor, *, is_number: bool) -> str:
     if not is_number:
         left = "chance: rows that look the same and have different labels"
     return f"The {most} {metric.title} that any model can attain on data like these. What is left beyond it is {left}."
+
+
+def _meaning_of_range(summary: Summary) -> str:
+    """Say which end of the range is measured, and what the other rests on."""
+    worse, better, side = "upper", "lower", "below"
+    if summary["floor"]["larger_is_better"]:
+        worse, better, side = "lower", "upper", "above"
+    return (
+        f"The {worse} end of the range is never {side} what a model reached on rows it had not seen. The {better} end "
+        "is extrapolated from what the models tried learn of the columns as encoded. It is no bound: other models may "
+        "see more, and structure finer than the distances between rows cannot be seen in them."
+    )
 
 
 def _fast_model(figures: ClassFigures) -> Summary:
@@ -342,34 +342,6 @@ def hardest_pairs(figures: ClassFigures) -> str:
         return "no two classes look alike to models"
     named = " and ".join(f"{in_text(pairs.classes[a])} against {in_text(pairs.classes[b])}" for a, b in hard)
     return f"{named} {'are the hardest pairs' if len(hard) > 1 else 'is the hardest pair'}"
-
-
-def worth_on_classes(figures: ClassFigures) -> str:
-    """Say what was measured, and what is extrapolated."""
-    learned = figures.learned
-    if learned.metric != "error":
-        return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by)
-    if leads_with_ranking(figures.pairs.class_counts) and rare_classes(learned):
-        return (
-            f"AUC, recall, precision and the error of {percent(figures.headline.reached)} are measured on rows that "
-            "the models had not seen; ranges are for sampling. The floor is extrapolated."
-        )
-    return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by, lower_side(learned))
-
-
-def lower_side(learned: LearnedFloor) -> str:
-    """Say what the lower end of the range rests on."""
-    codes = {finding.code for finding in learned.findings}
-    if "BF023" in codes:
-        return (
-            "The lower end is open: where nothing beats always predicting the commonest class, nothing tells how low "
-            "the floor may be."
-        )
-    if "BF039" in codes:
-        return "The lower end is open: the models still gain fast with more rows, and how far cannot be told."
-    if "BF040" in codes:
-        return "The lower end is open: each doubling of the rows lowers the error as much as the one before."
-    return better_side(learned.metrics["error"], may_be_open=False)
 
 
 def answer_on_numbers(figures: NumberFigures, limit: Limit, target: str) -> list[str]:
