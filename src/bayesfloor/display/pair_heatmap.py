@@ -74,18 +74,8 @@ class PairwiseHeatmapDisplay(Display):
         interval = None if self.interval is None else self.interval[first, second]
         return {**columns, **checks.interval_columns(interval)}
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        order: Any = "name",
-        full: bool = False,
-        print_values: bool | None = None,
-        cmap: Any = "Blues",
-        vmax: float | None = None,
-        colorbar: bool = True,
-    ) -> Self:
-        """Draw the heat map.
+    def plot(self, ax: Any = None, *, order: Any = "name") -> Self:
+        """Draw the heat map: each pair once, below the diagonal, with its value in percent where that is legible.
 
         Parameters
         ----------
@@ -94,16 +84,6 @@ class PairwiseHeatmapDisplay(Display):
         order : "name" or sequence of labels, default="name"
             The order of the classes: that of `classes`, or as given. ``tree.leaves`` of a class tree puts classes next
             to each other that are hard to tell apart.
-        full : bool, default=False
-            Draw each pair twice, on both sides of the diagonal, rather than once below it.
-        print_values : bool, optional
-            Print each value, in percent, into its square; by default if they fit in a legible size.
-        cmap : str or matplotlib Colormap, default="Blues"
-            Colours from low to high.
-        vmax : float, optional
-            The value of the darkest colour; by default the largest there is.
-        colorbar : bool, default=True
-            Explain the colours.
 
         Returns
         -------
@@ -112,30 +92,29 @@ class PairwiseHeatmapDisplay(Display):
         """
         canvas.load_pyplot()
         codes = checks.check_order(order, self.classes)
-        rows, columns = (codes, codes) if full else (codes[1:], codes[:-1])
-        shown = np.ma.array(self.values[np.ix_(rows, columns)], mask=np.equal.outer(rows, columns))
-        if not full:
-            shown[np.triu_indices(len(rows), 1)] = np.ma.masked
+        rows, columns = codes[1:], codes[:-1]
+        shown = np.ma.array(self.values[np.ix_(rows, columns)])
+        shown[np.triu_indices(len(rows), 1)] = np.ma.masked
         names = canvas.shortened(self.classes)
         row_names, column_names = [names[code] for code in rows], [names[code] for code in columns]
-        beside = full or len(rows) < 5  # too little space for the colour bar above the diagonal
-        ax = self._open(_axes_for(row_names, 1.2 if beside and colorbar else 0.2) if ax is None else ax)
-        highest = float(shown.max()) if vmax is None else float(vmax)
+        beside = len(rows) < 5  # too little space for the colour bar above the diagonal
+        ax = self._open(_axes_for(row_names, 1.2 if beside else 0.2) if ax is None else ax)
+        highest = float(shown.max())
         self.order_ = self.classes[codes]
-        self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=highest if highest > 0 else 1.0, aspect="equal")
-        ax.set_facecolor(canvas.FAINT if full else "none")  # what shows on the diagonal is no floor of 0
+        self.image_ = ax.imshow(shown, cmap="Blues", vmin=0.0, vmax=highest if highest > 0 else 1.0, aspect="equal")
+        ax.set_facecolor("none")
         ax.spines[:].set_visible(False)
-        if colorbar and beside:
+        if beside:
             self.figure_.colorbar(self.image_, ax=ax, label=self.quantity, shrink=0.8, **_bar_ticks())
         # names first, as they take space from the squares; then see how large the squares are
         pitch, _ = canvas.points_per_unit(ax)
         canvas.write_names(ax.yaxis, row_names, pitch)
         canvas.write_names(ax.xaxis, column_names, pitch)
         pitch, _ = canvas.points_per_unit(ax)
-        if colorbar and not beside:
+        if not beside:
             self._explain_colours_above(pitch * len(rows))
         self._part_squares(pitch)
-        self.text_ = [] if print_values is False else self._print_values(shown, pitch, forced=bool(print_values))
+        self.text_ = self._print_values(shown, pitch)
         return self
 
     def _explain_colours_above(self, side: float) -> None:
@@ -154,12 +133,12 @@ class PairwiseHeatmapDisplay(Display):
             axis.grid(False, which="major")
             axis.grid(which="minor", color=self.figure_.get_facecolor(), linewidth=min(1.0, pitch / 20))
 
-    def _print_values(self, shown: Any, pitch: float, *, forced: bool) -> list[Any]:
+    def _print_values(self, shown: Any, pitch: float) -> list[Any]:
         """Print values in percent into squares of `pitch` points, if a legible size of letters allows it."""
         largest = 100 * float(shown.max())
         digits = 0 if largest >= 100 else 1 if largest >= 10 else 2  # so that no value is longer than 12.3
         size = min(9.0, 0.42 * pitch, 0.86 * pitch / canvas.text_width([f"{largest:.{digits}f}"]))
-        if size < canvas.SMALLEST_FONT and not forced:
+        if size < canvas.SMALLEST_FONT:
             return []
         written = []
         for row, column in np.argwhere(~np.ma.getmaskarray(shown)).tolist():
