@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
@@ -23,11 +21,6 @@ T = TypeVar("T")
 
 # Seconds between two looks of the waiting thread at progress and interrupts.
 GLANCE_S = 0.05
-# Seconds that a task is expected to take before any has ended.
-_UNKNOWN_S = 10.0
-# Share of a task that is called done at the most while it runs.
-_ALMOST = 0.95
-
 
 # The pool that does the work around here, so that whatever waits for something else can see whether it was given up.
 _pool: ContextVar[WorkerPool | None] = ContextVar("pool", default=None)
@@ -52,9 +45,6 @@ class WorkerPool:
         self.cause: BaseException | None = None
         self.done = 0
         self.total = 1
-        self._running: dict[object, tuple[float, int]] = {}  # when each task that runs began, and how much work it is
-        self._pace = (0.0, 0)  # seconds that tasks took, and how much work they were
-        self._seen = 0
 
     @property
     def alone(self) -> WorkerPool:
@@ -70,30 +60,6 @@ class WorkerPool:
     def advance(self, amount: int) -> None:
         """Note work as done, from any thread."""
         with self._lock:
-            self.done = min(self.done + amount, self.total)
-
-    def seen(self) -> int:
-        """Return how much work is done, with an estimate for tasks that still run; never less than before.
-
-        A task that takes longer than others of its size nears its end ever more slowly, and is not done before it is.
-        """
-        with self._lock:
-            now, (seconds, amount) = time.monotonic(), self._pace
-            running = 0.0
-            for began, of_task in self._running.values():
-                expected = seconds / amount * of_task if amount and of_task and seconds > 0 else _UNKNOWN_S
-                running += _ALMOST * of_task * -math.expm1(-(now - began) / expected)
-            self._seen = min(max(self._seen, self.done + int(running)), self.total)
-            return self._seen
-
-    def _begin(self, task: object, amount: int) -> None:
-        with self._lock:
-            self._running[task] = (time.monotonic(), amount)
-
-    def _end(self, task: object) -> None:
-        with self._lock:
-            began, amount = self._running.pop(task)
-            self._pace = (self._pace[0] + time.monotonic() - began, self._pace[1] + amount)
             self.done = min(self.done + amount, self.total)
 
     def stop(self) -> None:
@@ -120,13 +86,10 @@ class WorkerPool:
 
         def do(number: int) -> Any:
             self.check()
-            mark = object()
-            if amounts:
-                self._begin(mark, amounts[number])
             with one_of_a_pool(1 if self._executor is None else self.n_threads):
                 result = task(*arguments[number])
             if amounts:
-                self._end(mark)
+                self.advance(amounts[number])
             return result
 
         if self._executor is None or len(arguments) == 1:
@@ -175,7 +138,7 @@ def supervise(work: Callable[[WorkerPool], T], n_threads: int, progress: bool | 
         try:
             while not wait((future,), timeout=GLANCE_S).done:
                 if report is not None:
-                    report(pool.seen(), pool.total)
+                    report(pool.done, pool.total)
             result = future.result()
             if report is not None:
                 report(pool.total, pool.total)
