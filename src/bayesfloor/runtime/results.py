@@ -15,8 +15,6 @@ from bayesfloor.runtime.text import NOTHING, exact_percent, shortened, shown, vi
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST = 8, 8, 60
 #: Findings in a notebook, at the most.
 _MOST_FINDINGS = 3
-#: Width and height of the scale in pixels, and space at its ends.
-_WIDTH, _HEIGHT, _MARGIN = 360, 30, 6
 #: All colours are the notebook's own, so that it can be light or dark.
 _TABLE = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums"
 _CELL = "padding:.15em .7em .15em 0;border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)"
@@ -24,7 +22,7 @@ _CELL = "padding:.15em .7em .15em 0;border-bottom:1px solid color-mix(in srgb,cu
 
 def result_html(result: Any, table: str) -> str:
     """Write a result as HTML, with a table that is HTML already."""
-    parts = [f'<p style="margin:.2em 0">{_text(result.sentence())}</p>', _scale(result), table]
+    parts = [f'<p style="margin:.2em 0">{_text(result.sentence())}</p>', table]
     parts += _findings(getattr(result, "findings", ()))
     return f'<div style="max-width:60em">{"".join(parts)}</div>'
 
@@ -101,42 +99,6 @@ def _findings(findings: Any) -> list[str]:
 
 def _text(text: Any) -> str:
     return escape(visible(text))
-
-
-def _scale(result: Any) -> str:
-    """Draw where an estimate lies: its interval as a band, the estimate as a dot, what was reached as a line."""
-    estimate, interval = getattr(result, "estimate", None), getattr(result, "interval", None)
-    if not isinstance(estimate, float) or not isinstance(interval, tuple):
-        return ""
-    reached = getattr(result, "reached", None)
-    shown = [*interval, estimate, *([reached] if isinstance(reached, float) else [])]
-    low, high = min(0.0, *shown), max(shown)
-    if not high > low:
-        return ""
-
-    def at(value: float) -> float:
-        return _MARGIN + (_WIDTH - 2 * _MARGIN) * (value - low) / (high - low)
-
-    middle, (first, last) = _HEIGHT / 2, map(at, interval)
-    label = f"estimate {estimate:.4g}, interval {interval[0]:.4g} to {interval[1]:.4g}"
-    marks = [
-        f'<line x1="{at(low):.1f}" x2="{at(high):.1f}" y1="{middle}" y2="{middle}" stroke="currentColor" '
-        'stroke-opacity=".35"/>',
-        f'<rect x="{first:.1f}" width="{max(last - first, 1):.1f}" y="{middle - 5}" height="10" rx="2" '
-        'fill="currentColor" fill-opacity=".25"/>',
-        f'<circle cx="{at(estimate):.1f}" cy="{middle}" r="4" fill="currentColor"/>',
-    ]
-    if isinstance(reached, float):
-        label += f", reached {reached:.4g}"
-        marks.append(
-            f'<line x1="{at(reached):.1f}" x2="{at(reached):.1f}" y1="{middle - 10}" y2="{middle + 10}" '
-            'stroke="currentColor" stroke-width="2"/>'
-        )
-    return (
-        f'<svg role="img" aria-label="{_text(label)}" width="{_WIDTH}" height="{_HEIGHT}" '
-        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" style="display:block;max-width:100%"><title>{_text(label)}</title>'
-        f"{''.join(marks)}</svg>"
-    )
 
 
 class Result(Framed):
