@@ -24,7 +24,7 @@ PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 PRINTED = re.compile(r"```text\n(.*?)```", flags=re.DOTALL)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # These train all models of a report.
-SLOW = {"BF034", "BF035", "BF036", "BF042", "BF076"}
+SLOW = {"BF034", "BF035", "BF036", "BF042"}
 
 
 def codes_in_source():

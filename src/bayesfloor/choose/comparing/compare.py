@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesfloor.choose.comparing.by_trees import measure_by_trees, tree_difference, tree_summary
 from bayesfloor.choose.comparing.differences import Measured, allowing_for_all, is_improving, pair_errors
 from bayesfloor.choose.comparing.representations import Representation, check_features
-from bayesfloor.choose.comparing.results import FeatureComparison, FeatureFloor, rounded_rows
+from bayesfloor.choose.comparing.results import FeatureComparison, FeatureFloor
 from bayesfloor.choose.comparing.rounds import Race, RacedRows
 from bayesfloor.choose.comparing.shared_rows import check_rows, with_marks
 from bayesfloor.choose.comparing.trust import Looked, look
@@ -256,7 +256,7 @@ def _learned(
         findings=(),
     )
     said = [*_find(found, representations, is_sample=is_sample), *_find_stopped(found, race)]
-    said += [*_find_ahead(found), *race.findings, *target.findings]
+    said += [*race.findings, *target.findings]
     return replace(found, findings=in_order(said))
 
 
@@ -380,24 +380,4 @@ def _find_stopped(found: FeatureComparison, race: Race) -> Iterator[Finding]:
             f"{exact_percent(1.0 - found.confidence)}, as long as doubling the rows gains no more than the last "
             "doubling did.",
             "Their figures are those of fewer rows, with wider ranges. Compare two of them alone to use all rows.",
-        )
-
-
-def _find_ahead(found: FeatureComparison) -> Iterator[Finding]:
-    """Say who would overtake the best with more rows, and who adds nothing."""
-    ahead = found.overtaking
-    if ahead:
-        said = listed([f"{quoted(name)} at about {rounded_rows(rows)}" for name, rows in ahead.items()], 4)
-        yield Finding(
-            "BF076",
-            f"With more training rows others would overtake {quoted(found.best)}: {said}.",
-            "Where more rows can be had, keep both and compare again; floors say where each ends.",
-        )
-    alone = [each for each in found.additions if not found.distinguishable(each.together, each.alone)]
-    if alone:
-        said = listed([f"{quoted(each.together)} on {quoted(each.alone)}" for each in alone], 4)
-        yield Finding(
-            "BF077",
-            f"Side by side nothing is surely gained: {said}.",
-            "The shorter one will do, unless more rows show a difference.",
         )

@@ -274,18 +274,6 @@ class FeatureComparison(PlottedResult, says="best metric n_samples", display="Fe
         _, (low, high), p_value = _judged(self.difference(first, second))
         return p_value < 1.0 - self.confidence and not low <= 0.0 <= high
 
-    def best_for(self, first: Any, second: Any) -> str:
-        """Name the best representation for telling two classes apart."""
-        labels = self.classes.tolist()
-        for label in (first, second):
-            if label not in labels:
-                raise ValueError(f"{shown(label)} is not one of the classes {listed(list(map(shown, labels)))}")
-        a, b = sorted((labels.index(first), labels.index(second)))
-        if a == b:
-            raise ValueError(f"a pair needs two different classes, got {shown(first)} twice")
-        starts, ends = pairs_of(len(labels))
-        return self.names[self.pair_best[np.flatnonzero((starts == a) & (ends == b))[0]]]
-
     def pairs(self) -> Any:
         """Return a data frame with a row for each pair of classes: which representation is the best for it."""
         first, second = pairs_of(len(self.classes))
