@@ -73,20 +73,6 @@ def test_longer_labels_and_other_number_types():
     assert_same_floors(estimator, BayesErrorEstimator().fit(X, y))
 
 
-def test_declared_classes():
-    X, y = continuous(np.random.default_rng(0))
-    estimator = BayesErrorEstimator().partial_fit(X[:9], np.repeat("a", 9), classes=["ccc", "b", "a"])
-    estimator.partial_fit(X[9:300], y[9:300], classes=["a", "b", "ccc"])
-    labels = np.append(np.repeat("a", 9), y[9:300])
-    assert_same_floors(estimator, BayesErrorEstimator().fit(X[:300], labels))
-    before = estimator.bayes_error_
-    with pytest.raises(ValueError, match=r"not among the classes .*: \['d'\]"):
-        estimator.partial_fit(X[:1], ["d"])
-    with pytest.raises(ValueError, match="is not the same as on last call to partial_fit"):
-        estimator.partial_fit(X[:1], ["a"], classes=["a", "b"])
-    assert estimator.bayes_error_ is before
-
-
 @pytest.mark.parametrize(
     ("X_bad", "y_bad", "message"),
     [

@@ -1,6 +1,6 @@
 """All floors of a problem at once, as a scikit-learn estimator that also takes rows in batches."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -130,7 +130,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     @like_input
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch of rows: estimate all floors from the rows of all batches so far.
 
         Rows are kept, and all of them are fitted again after each batch: the result equals that of `fit`, and takes
@@ -142,10 +142,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         X : array-like or data frame of shape (n_samples, n_features)
             The new points; one is enough.
         y : array-like or series of shape (n_samples,)
-            Their labels.
-        classes : array-like or None, default=None
-            All labels that there can be. None takes any; then new ones may come with any batch. Classes without rows
-            do not count.
+            Their labels; new ones may come with any batch.
 
         Returns
         -------
@@ -157,22 +154,22 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         The floors are those of all rows: of classes that drift, of their mixture over time. For the recent floor, fit
         a window of rows.
         """
-        before: Stream | None = getattr(self, "_stream", None)
+        before: Problem | None = getattr(self, "_stream", None)
         check_same_index({"X": X, "y": y})
         options = replace(self._options(), client=None)
         if before is None:
-            stream = first_batch(X, y, classes)
+            rows = first_batch(X, y)
             validate_data(self, with_text_names(X), skip_check_array=True)
         else:
             validate_data(self, with_text_names(X), skip_check_array=True, reset=False)
-            stream = advance(before, X, y, classes)
-        if len(stream.problem.classes) > 1:
-            self._estimate(stream.problem, options)
+            rows = advance(before, X, y)
+        if len(rows.classes) > 1:
+            self._estimate(rows, options)
         else:
             for name in FITTED:
                 self.__dict__.pop(name, None)
-            self.classes_ = stream.problem.classes
-        self._stream = stream
+            self.classes_ = rows.classes
+        self._stream = rows
         return self
 
     def _options(self) -> Options:
@@ -205,47 +202,19 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
 # --- rows that arrive in batches
 
 
-@dataclass(frozen=True, eq=False)
-class Stream:
-    """State of `partial_fit`: all rows so far, and the labels that there may be; None for any."""
-
-    problem: Problem
-    declared: NDArray[Any] | None
-
-
-def first_batch(X: Any, y: Any, classes: Any) -> Stream:
-    """Check the first batch and begin a stream with it."""
+def first_batch(X: Any, y: Any) -> Problem:
+    """Return the problem of the rows of a first batch."""
     points = check_points(host_array(X), min_rows=1).copy()  # the caller may put the next batch into the same array
-    seen, codes = check_labels(y, len(points), min_classes=1)
-    declared = check_declared(classes, None, seen)
-    return Stream(Problem(points, seen, codes, names_of(X)), declared)
+    return Problem(points, *check_labels(y, len(points), min_classes=1), names_of(X))
 
 
-def check_declared(classes: Any, before: NDArray[Any] | None, seen: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the labels that there may be, None for any; those that were seen must be among them."""
-    declared = before
-    if classes is not None:
-        declared = check_labels(np.asarray(classes), len(classes), min_classes=1)[0]
-        if before is not None and not np.array_equal(declared, before):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {before.tolist()!r}"
-            )
-    if declared is not None:
-        unknown = sorted(set(seen.tolist()) - set(declared.tolist()))
-        if unknown:
-            raise ValueError(f"y has labels that are not among the classes {declared.tolist()!r}: {unknown!r}")
-    return declared
-
-
-def advance(stream: Stream, X: Any, y: Any, classes: Any) -> Stream:
-    """Return a new stream with one more batch; the old one is not changed."""
-    before = stream.problem
+def advance(before: Problem, X: Any, y: Any) -> Problem:
+    """Return the problem of the rows so far and of a batch."""
     X = check_points(host_array(X), min_rows=1)
     new_classes, new_codes = check_labels(y, len(X), min_classes=1)
     seen, codes_of_old, codes_of_new = join_classes(before.classes, new_classes)
-    declared = check_declared(classes, stream.declared, seen)
     codes = np.concatenate((codes_of_old[before.codes], codes_of_new[new_codes]))
-    return Stream(Problem(np.concatenate((before.X, X)), seen, codes, before.feature_names), declared)
+    return Problem(np.concatenate((before.X, X)), seen, codes, before.feature_names)
 
 
 def join_classes(old: NDArray[Any], new: NDArray[Any]) -> tuple[NDArray[Any], Ints, Ints]:
