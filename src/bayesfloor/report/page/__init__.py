@@ -3,7 +3,7 @@
 - `page`: `render_page` puts the sections of a report into one page
 - `templating`: fills a template, and says how names and figures are written
 - `svg`: the elements that all pictures here are made of
-- `charts`: the scale, the learning curve, the noise of a number
+- `charts`: the scale, the learning curve
 - `heat_map`: how hard every two classes are to tell apart
 - ``templates/``: the page, a template for each section, their macros, style sheet and script
 """

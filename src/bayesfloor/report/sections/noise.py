@@ -1,6 +1,6 @@
 """Where the noise of a number is: how far the best prediction is off where small and large values are predicted."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,6 @@ from bayesfloor.floor.learned.regression.result import NoiseProfile, RegressionF
 from bayesfloor.report.blocks import MARKDOWN, Block, Paragraph, Summary, TextTable
 from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.metric_words import in_text
-from bayesfloor.report.page.charts import noise_chart
-from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.text import counted, exact_percent, figure, percent, written_range
@@ -86,11 +84,6 @@ class Noise(Section[NumberFigures]):
         ]
         table = TextTable(("predicted", "rows", "noise (sd)", "range", "of the noise"), rows, is_whole=True)
         return [Paragraph(noise["sentence"]), table, Paragraph(noise["note"], only=MARKDOWN)]
-
-    def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw the noise of each bin."""
-        target = summary["data"]["target"]
-        return {"chart": both_widths(noise_chart, summary["noise"], target)}
 
 
 class NoisyPart(NamedTuple):
