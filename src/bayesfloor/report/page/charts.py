@@ -158,10 +158,9 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     heights += [value for _, value in dots + line]
     ticks = ticks_between(min(heights), max(heights), 5)
     marks = [chosen(value, is_rate) for value in ticks]
-    spacious = width > 500
-    height, top = (340.0 if spacious else 336.0), 14.0
+    height, top = 336.0, 14.0
     left = max(46.0, LETTER * SIZE * max(map(len, marks)) + 12.0)
-    right, bottom = (width - 190.0, height - 46.0) if spacious else (width - 12.0, height - 90.0)
+    right, bottom = width - 12.0, height - 90.0
     sizes = [size for size, _ in dots + line]
     first, last = math.log10(0.85 * min(sizes)), math.log10(max(1.1 * max(sizes), 2.5 * largest))
 
@@ -189,11 +188,7 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
         name = tag("title", f"{counted(round(size))} rows: {floor['title']} {written(value, is_rate)}")
         parts.append(tag("circle", name, cx=x(size), cy=y(value), r=4.5))
     if limit is not None:
-        texts = _gap_texts(reached, limit, floor)
-        if spacious:
-            parts += _gap(texts, y(reached), y(limit), x(largest), right)
-        else:
-            parts += _gap_below(texts, left, right, height)
+        parts += _gap(_gap_texts(reached, limit, floor), left, right, height)
     values = ", ".join(
         f"{written(value, is_rate)} with {counted(round(size))} training rows" for size, value in (max(dots), min(dots))
     )
@@ -216,24 +211,8 @@ def _gap_texts(reached: float, limit: float, floor: Summary) -> tuple[str, str, 
     return *shown, f"{difference(gap, is_rate)} left to win" if gap > 0 else ""
 
 
-def _gap(texts: tuple[str, str, str], above: float, below: float, at: float, right: float) -> list[Markup]:
-    """Mark, beside the picture, what was reached, where the line leads to, and the gap between them."""
-    edge, (reached, limit, gap) = right + 12, texts
-    lines = [(above, reached, "strong"), (below, limit, "floor-label")]
-    if gap:
-        lines.append(((above + below) / 2, gap, "quiet"))
-    lines.sort(key=lambda line: line[0])
-    rows = _apart([row for row, _, _ in lines], 18.0)
-    bracket = f"M{edge - 4:.1f} {above:.1f}H{edge:.1f}V{below:.1f}H{edge - 4:.1f}"
-    return [
-        tag("line", x1=at, x2=edge - 4, y1=above, y2=above, class_="leader"),
-        tag("path", d=bracket, class_="bracket"),
-        *(label(edge + 8, row + 4, text, class_=class_) for row, (_, text, class_) in zip(rows, lines, strict=True)),
-    ]
-
-
-def _gap_below(texts: tuple[str, str, str], left: float, right: float, height: float) -> list[Markup]:
-    """Write the same below the picture, where there is no space beside it."""
+def _gap(texts: tuple[str, str, str], left: float, right: float, height: float) -> list[Markup]:
+    """Write below the picture what was reached, where the line leads to, and what is left to win."""
     reached, limit, gap = texts
     return [
         label(left, height - 24, reached, class_="strong"),
@@ -268,12 +247,3 @@ def _path(places: Sequence[tuple[float, float]], class_: str) -> Markup:
     if len(places) < 2:
         return Markup("")
     return tag("path", d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places), class_=class_)
-
-
-def _apart(rows: Sequence[float], least: float) -> list[float]:
-    """Push rows of text, top first, apart so that none overlap, around where they were."""
-    placed = list(rows)
-    for place in range(1, len(placed)):
-        placed[place] = max(placed[place], placed[place - 1] + least)
-    shift = (sum(placed) - sum(rows)) / len(placed)
-    return [row - shift for row in placed]
