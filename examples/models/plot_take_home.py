@@ -59,7 +59,6 @@ plt.show()
 # %%
 # What to do next
 # ---------------
-# ``StackedClassifier(max_seconds=60).fit(X, y)`` fits within about a minute: :doc:`/classify`. On
-# the command line, ``bayesfloor fit table.csv --target label --model stack --out best.skops``
-# writes the model to a file that holds no code. Where the floor is far below what the stack
-# reaches, more rows may help, :ref:`sphx_glr_gallery_how_good_plot_more_rows.py`.
+# On the command line, ``bayesfloor fit table.csv --target label --model stack --out best.skops``
+# writes the model to a file that holds no code: :doc:`/classify`. Where the floor is far below what
+# the stack reaches, more rows may help, :ref:`sphx_glr_gallery_how_good_plot_more_rows.py`.

@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor import learned_floor, regression_floor
-from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor, _affordable_rows
+from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned import stack_model
 from bayesfloor.floor.learned.estimate import learned_floor_of
@@ -346,7 +346,7 @@ def test_members_that_search_must_be_worth_their_time(monkeypatch):
     assert not any("neighbours" in name or "local ridge" in name for name in without.weights)
 
 
-# --- the model of a run, and a budget
+# --- the model of a run
 
 
 def test_the_model_of_a_run_that_is_there():
@@ -406,37 +406,3 @@ def test_a_random_state_is_drawn_from_once():
     assert_array_equal(model.predict_proba(X), expected)
     other = StackedClassifier(random_state=np.random.default_rng(3), **asked).fit(X, y)
     assert_array_equal(other.predict_proba(X), expected)
-
-
-def test_a_budget_of_seconds(monkeypatch):
-    X, y = rings(3000)
-    model = StackedClassifier(learners=["gaussian"], n_jobs=1)
-    whole = clone(model).fit(X, y)
-    enough = clone(model).set_params(max_seconds=1e6).fit(X, y)
-    assert enough.floor_.n_rows == 3000
-    assert_array_equal(enough.predict_proba(X), whole.predict_proba(X))
-    hurried = clone(model).set_params(max_seconds=1e-6).fit(X, y)
-    assert hurried.floor_.n_rows == 1000
-    assert_array_equal(
-        hurried.predict_proba(X), clone(model).set_params(effort="fast", max_rows=1000).fit(X, y).predict_proba(X)
-    )
-    with pytest.raises(ValueError, match="max_rows"):
-        clone(model).set_params(max_seconds=1.0, max_rows="many").fit(X, y)
-    for wrong in (0.0, -1.0, "long"):
-        with pytest.raises(ValueError, match="max_seconds"):
-            clone(model).set_params(max_seconds=wrong).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("effort", "n_rows", "times", "expected"),
-    [
-        ("default", 8000, 10.0, 8000),  # 1.25 for a row: ten times the first thousand
-        ("default", 8000, 9.9, 4000),
-        ("default", 8000, 4.9, None),  # of 2000 rows, 4000 are predicted as well
-        ("fast", 4000, 5.0, 4000),
-        ("fast", 1000, 100.0, None),  # that was the first fit
-        ("default", 600, 1e9, None),
-    ],
-)
-def test_rows_that_there_is_time_for(effort, n_rows, times, expected):
-    assert _affordable_rows(1000, n_rows, effort, times) == expected

@@ -10,7 +10,6 @@ more, on all rows::
 
 from collections.abc import Sequence
 from dataclasses import replace
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +29,6 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import HeldOut
-from bayesfloor.floor.learned.learning import MOST_REPEATS
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.result import StackFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
@@ -38,7 +36,7 @@ from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fi
 from bayesfloor.floor.learned.trust.checks import Checked, checked_floor
 from bayesfloor.floor.learned.trust.source import source_from
 from bayesfloor.learn.landmarks.regression import HeldOutRows
-from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import supervise
@@ -50,10 +48,6 @@ from bayesfloor.tables.sources import collected
 
 #: Fewest rows that are cross-fitted: four in each fold. Of fewer, one plain learner is trained.
 FEWEST_ROWS = 4 * MIN_FOLDS
-#: Rows of a first fit with effort "fast", which tells how much can be done in the seconds that are given.
-FIRST_ROWS = 1000
-#: What a row takes beside one of the first fit, each time that it is predicted: up to 1.4 with 2000 to 16 000 rows.
-DEARER = 1.25
 
 
 class StackedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -72,7 +66,6 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         max_models: int | None = None,
         max_rows: int | None = None,
-        max_seconds: float | None = None,
         learners: Any = "default",
         confidence: float = 0.95,
         n_jobs: int | None = None,
@@ -84,7 +77,6 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         self.effort = effort
         self.max_models = max_models
         self.max_rows = max_rows
-        self.max_seconds = max_seconds
         self.learners = learners
         self.confidence = confidence
         self.n_jobs = n_jobs
@@ -133,22 +125,10 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _run(self, problem: Problem, seed: int, progress: Any) -> tuple[StackFloor, HeldOut]:
-        """Cross-fit the stack: of all rows, or of as many as there is time for."""
-        asked = {name: getattr(self, name) for name in ("learners", "confidence", "n_jobs", "client")}
+        """Cross-fit the stack."""
+        asked = {name: getattr(self, name) for name in ("max_rows", "learners", "confidence", "n_jobs", "client")}
         asked |= {"random_state": seed, "progress": progress}
-        effort = check_option("effort", self.effort, EFFORTS)
-        if self.max_seconds is None:
-            return self._floor_of(problem, effort=effort, max_rows=self.max_rows, **asked)
-        seconds = check_float("max_seconds", self.max_seconds, "(0, inf)")
-        started = perf_counter()
-        given = len(problem.X) if self.max_rows is None else check_int("max_rows", self.max_rows)
-        found = self._floor_of(problem, effort="fast", max_rows=min(FIRST_ROWS, given), **asked)
-        took = perf_counter() - started
-        most = int(min(len(problem.X), given, EFFORTS[effort].most_rows))
-        n_rows = _affordable_rows(found[0].n_rows, most, effort, (seconds - took) / took)
-        if n_rows is None:
-            return found
-        return self._floor_of(problem, effort=effort, max_rows=self.max_rows if n_rows == most else n_rows, **asked)
+        return self._floor_of(problem, effort=check_option("effort", self.effort, EFFORTS), **asked)
 
     def _keep_run(self, X: Any, beside: Sequence[Any], table: Table | None, seed: int, checked: Checked[Any]) -> Self:
         """Keep what was learned, and train the members on all rows."""
@@ -223,35 +203,6 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _affordable_rows(n_first: int, n_rows: int, effort: str, times: float) -> int | None:
-    """Return how many rows there is time for, by what a first fit of some rows took; None for no more than these.
-
-    Rows are halved until the time is enough, so that a little more or less of it mostly changes nothing.
-
-    Parameters
-    ----------
-    n_first : int
-        Rows of the first fit.
-    n_rows : int
-        Rows that there are.
-    effort : str
-        How much is to be trained.
-    times : float
-        How many times the seconds of the first fit are left.
-
-    Returns
-    -------
-    int or None
-    """
-    repeated = EFFORTS[effort].repeated[1]
-    while n_rows >= n_first and (n_rows > n_first or effort != "fast"):
-        n_predicted = max(n_rows, min(repeated, MOST_REPEATS * n_rows))
-        if DEARER * n_predicted <= times * n_first:
-            return n_rows
-        n_rows //= 2
-    return None
-
-
 def _that_count(problem: Problem) -> Problem:
     """Leave out rows of weight 0, and with them classes that have no other rows."""
     weight = problem.sample_weight
@@ -282,10 +233,6 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         log-loss.
     max_rows : int or None, default=None
         Rows to use at the most, as for `learned_floor`.
-    max_seconds : float or None, default=None
-        About how long `fit` may take. A first fit of 1000 rows with effort "fast" tells how many rows there is time
-        for: all of them, a half, a quarter and so on; where there is none for more, it is the model. How many these
-        are depends on the machine, and so does the model. None for as long as it takes.
     learners : "default", mapping or list, default="default"
         What the stack is made of, as for `learned_floor`.
     confidence : float, default=0.95
@@ -440,10 +387,6 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
         squared error.
     max_rows : int or None, default=None
         Rows to use at the most, as for `regression_floor`.
-    max_seconds : float or None, default=None
-        About how long `fit` may take. A first fit of 1000 rows with effort "fast" tells how many rows there is time
-        for: all of them, a half, a quarter and so on; where there is none for more, it is the model. How many these
-        are depends on the machine, and so does the model. None for as long as it takes.
     learners : "default", mapping or list, default="default"
         What the stack is made of, as for `regression_floor`.
     confidence : float, default=0.95
