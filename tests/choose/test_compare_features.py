@@ -504,7 +504,7 @@ def test_progress_goes_up_to_its_end():
     compare_features({"a": X, "b": X[:, :2]}, Y, progress=lambda done, total: seen.append((done, total)), **QUICK)
     done = [each for each, _ in seen]
     assert done == sorted(done)
-    assert seen[-1] == (2000, 2000)
+    assert seen[-1][0] == seen[-1][1]
 
 
 def test_rows_are_kept_apart_by_text_and_by_dates():

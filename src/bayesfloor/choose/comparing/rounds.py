@@ -32,6 +32,7 @@ from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.progress import Stages
 
 #: Rows of the first round, and how many times as many each further one has.
 FIRST_ROWS, GROWTH = 2000, 4
@@ -93,7 +94,7 @@ class RacedRows:
         alive = list(representations)
         sizes = self._sizes(len(alive))
         n_tests = max(len(alive) * (len(sizes) - 1), 1)
-        counter = _Progress(progress, len(alive) * len(sizes))
+        stages = Stages(progress)
         measured: dict[str, Measured] = {}
         stopped: list[str] = []
         differences: list[FeatureDifference] = []
@@ -102,7 +103,8 @@ class RacedRows:
             is_last = number == len(sizes) - 1
             confidence = self.how["confidence"]
             level = confidence if is_last else 1.0 - (1.0 - confidence) / n_tests
-            found, findings = self._measure(alive, size, level, is_last=is_last, counter=counter)
+            n_after = len(alive) * (len(sizes) - 1 - number)
+            found, findings = self._measure(alive, size, level, n_after, is_last=is_last, stages=stages)
             measured |= found
             n_doublings = float(np.log2(min(len(self.y), self.max_rows) / size)) if size else 0.0
             out = [] if is_last else hopeless(found, n_doublings, level)
@@ -110,9 +112,8 @@ class RacedRows:
                 if is_last or first in out or second in out:
                     differences.append(compare_measured((first, second), found[first], found[second]))
             stopped += out
-            counter.skip(len(out) * (len(sizes) - 1 - number))
             alive = [each for each in alive if each.name not in out]
-        counter.finish()
+        stages.finish()
         return Race(measured, stopped, differences, findings, measured[alive[0].name].n_rows)
 
     def _sizes(self, n_representations: int) -> list[int | None]:
@@ -129,7 +130,14 @@ class RacedRows:
         return [*sizes, None]
 
     def _measure(
-        self, alive: list[Representation], size: int | None, level: float, *, is_last: bool, counter: "_Progress"
+        self,
+        alive: list[Representation],
+        size: int | None,
+        level: float,
+        n_after: int,
+        *,
+        is_last: bool,
+        stages: Stages,
     ) -> tuple[dict[str, Measured], tuple[Finding, ...]]:
         """Measure representations on the same rows."""
         shared = self.shared
@@ -141,15 +149,14 @@ class RacedRows:
         planned = plan_shared(shared, rows, alive, self.y, choice)
         floor_of: Any = regression_floor_of if shared.task == "regression" else learned_floor_of
         found: dict[str, Measured] = {}
-        for each in alive:
+        for n_left, each in zip(range(len(alive) - 1 + n_after, -1, -1), alive, strict=False):
             started = perf_counter()
             problem = each.problem(shared, self.y, rows)
-            own = {**self.metric, **how, "max_rows": max_rows, "progress": counter.of_one()}
+            own = {**self.metric, **how, "max_rows": max_rows, "progress": stages.begin(1.0, n_left)}
             floor, held_out = floor_of(problem, planned=planned, **own)
             n_features = _n_features(problem, takes_labels=each.needs_labels)
             own_floor = floor.metrics[floor.metric]
             found[each.name] = Measured(own_floor, held_out, n_features, floor.n_rows, perf_counter() - started)
-            counter.done()
         return found, planned[1].findings
 
 
@@ -198,26 +205,3 @@ def least_loss(floor: MetricFloor, n_doublings: float, confidence: float) -> flo
         error = float(weights @ curve.covariance[:2, :2] @ weights) ** 0.5
         bounds.append(float(weights @ losses) - z * error)
     return max(least, min(bounds))
-
-
-class _Progress:
-    """Progress over all representations, whatever each of them takes."""
-
-    def __init__(self, progress: Any, n_all: int) -> None:
-        self.progress, self.n_all, self.n_done = progress, n_all, 0
-
-    def of_one(self) -> Any:
-        """Return what one of the floors reports to."""
-        if not callable(self.progress):
-            return self.progress
-        return lambda done, total: self.progress(int(1000 * (self.n_done + done / max(total, 1))), 1000 * self.n_all)
-
-    def done(self) -> None:
-        self.n_done += 1
-
-    def skip(self, n: int) -> None:
-        self.n_done += n
-
-    def finish(self) -> None:
-        if callable(self.progress):
-            self.progress(1000 * self.n_all, 1000 * self.n_all)
