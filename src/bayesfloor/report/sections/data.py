@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.floor.learned.trust.single_columns import ColumnFloors
 from bayesfloor.floor.learned.trust.source import Source
@@ -53,7 +52,8 @@ class Data(Section[Any]):
         if checked is not None and checked.split_by is not None:
             data["columns_note"] += f" This is for rows at random, not kept apart by '{checked.split_by.column}'."
         if is_number:
-            data["numbers"] = _numbers(source.problem.y)
+            y = source.problem.y
+            data["numbers"] = {"low": float(y.min()), "high": float(y.max())}
         else:
             data["n_classes"] = len(source.problem.classes)
         return {"data": data}
@@ -65,19 +65,6 @@ class Data(Section[Any]):
         if notes := [("Caution:", each) for each in data["cautions"]] + [("", each) for each in data["notes"]]:
             blocks.append(Bullets(notes, only=MARKDOWN))
         return blocks
-
-
-def _numbers(y: Any) -> Summary:
-    """Describe a target of numbers."""
-    return {
-        "mean": float(y.mean()),
-        "sd": float(y.std()),
-        "low": float(y.min()),
-        "median": float(np.median(y)),
-        "high": float(y.max()),
-        "n_values": len(np.unique(y)),
-        "kind": kind_of_numbers(y),
-    }
 
 
 def _columns(source: Source, measured: ColumnFloors) -> list[dict[str, Any]]:
