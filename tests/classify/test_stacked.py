@@ -107,24 +107,9 @@ def test_what_is_held_out_is_measured_and_moved_along_the_curve(is_number):
 def test_figures_stay_within_their_bounds():
     X = np.random.default_rng(0).standard_normal((200, 2))
     model = clone(QUICK).set_params(checks=False).fit(X, (X[:, 0] > 0).astype(int) + 2 * (np.arange(200) < 0))
-    for error, (low, high) in (
-        model.held_out_.metrics["error"],
-        *zip(model.held_out_.class_errors, model.held_out_.class_intervals, strict=True),
-    ):
-        assert 0.0 <= low <= error <= high <= 1.0
+    error, (low, high) = model.held_out_.metrics["error"]
+    assert 0.0 <= low <= error <= high <= 1.0
     assert model.held_out_.metrics["log_loss"].interval[0] >= 0.0
-
-
-def test_errors_of_the_classes_add_up_to_the_error():
-    X, y = blobs(300)
-    held_out = clone(QUICK).fit(X, y).held_out_
-    shares = np.bincount(y) / len(y)
-    assert_allclose(held_out.class_errors @ shares, held_out.metrics["error"].value)
-    assert (held_out.class_intervals[:, 0] <= held_out.class_errors).all()
-    assert (held_out.class_errors <= held_out.class_intervals[:, 1]).all()
-    frame = held_out.frame()
-    assert list(frame["label"])[2:] == ["0", "1", "2", "3"]
-    assert_allclose(frame["value"][2:], held_out.class_errors)
 
 
 # --- the model of all rows

@@ -20,7 +20,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.classify.prediction_intervals import interval_ends
-from bayesfloor.classify.stack_figures import StackHeldOut, figures_of_classes, figures_of_numbers, rows_of_numbers
+from bayesfloor.classify.stack_figures import StackHeldOut, figures_of, rows_of_numbers
 from bayesfloor.classify.training import F64, check_rows, chunks_to_predict, table_alike
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import dense_points
@@ -256,8 +256,7 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
     learners_ : dict of str to float
         The members of the stack with their weights, the largest first.
     held_out_ : StackHeldOut or None
-        Error and log-loss of the model on rows that it has not seen, with intervals, and the error of each class. None
-        with fewer than 20 rows.
+        Error and log-loss of the model on rows that it has not seen, with intervals. None with fewer than 20 rows.
     floor_ : LearnedFloor or None
         What `learned_floor` says of the same rows, from the same training: how far any model can get.
     model_ : StackModel
@@ -321,7 +320,9 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         return learned_floor_of(problem, metric=["error", "log_loss"], **asked)
 
     def _keep_figures(self, checked: Checked[Any]) -> None:
-        self.held_out_ = figures_of_classes(checked.honest.floor, checked.honest.held_out, self.confidence)
+        floor, held_out = checked.honest.floor, checked.honest.held_out
+        scores = {each.name for each in held_out.metrics if each.is_score}
+        self.held_out_ = figures_of(floor, len(held_out.counted.codes), self.confidence, scores)
 
     def _keep_classes(self, problem: Problem) -> None:
         self.classes_ = problem.classes
@@ -466,7 +467,7 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
 
     def _keep_figures(self, checked: Checked[Any]) -> None:
         honest = checked.honest
-        self.held_out_ = figures_of_numbers(honest.floor, len(honest.held_out.tested), self.confidence)
+        self.held_out_ = figures_of(honest.floor, len(honest.held_out.tested), self.confidence)
         # beside leaks, which the model has too, intervals are those of rows with them
         self.held_out_rows_ = rows_of_numbers(checked.given.held_out if checked.leaks else honest.held_out)
 
