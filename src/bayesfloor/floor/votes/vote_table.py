@@ -44,8 +44,6 @@ class VoteTable:
         The labels, sorted; of counts, in the order of the columns.
     names : ndarray or None
         The annotators.
-    row_names : ndarray or None
-        What a long table calls its rows, sorted.
     """
 
     row: Ints
@@ -54,7 +52,6 @@ class VoteTable:
     n_samples: int
     classes: NDArray[Any]
     names: NDArray[Any] | None = None
-    row_names: NDArray[Any] | None = None
 
     @cached_property
     def counts(self) -> Ints:
@@ -228,7 +225,7 @@ def _from_long(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: bo
     row = row[known]
     _check_most(np.bincount(row, minlength=len(row_names)))
     if who is None:
-        return VoteTable(row, label, None, len(row_names), classes, None, row_names)
+        return VoteTable(row, label, None, len(row_names), classes)
     annotator_names, annotator = _codes_of(who)
     annotator = annotator[known]
     places, times = np.unique(row * len(annotator_names) + annotator, return_counts=True)
@@ -238,7 +235,7 @@ def _from_long(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: bo
             f"annotator {shown(annotator_names[voter])} voted {times.max()} times at row {shown(row_names[at])}; "
             "keep one vote of each annotator at a row"
         )
-    return VoteTable(row, label, annotator, len(row_names), classes, annotator_names, row_names)
+    return VoteTable(row, label, annotator, len(row_names), classes, annotator_names)
 
 
 def _flat(values: Any, what: str) -> list[Any]:
