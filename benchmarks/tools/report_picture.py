@@ -22,7 +22,7 @@ SIZE = (1200, 840)
 CALL, KEPT_AS = ("report", "digits"), "printed"
 #: What pages show of that: from the line after the one that ends with the first words, to the one before the second.
 SHOWN = {
-    ROOT / "README.md": ("predicted wrongly.", "Measured: "),
+    ROOT / "README.md": ("predicted wrongly.", "The upper end of the range "),
     ROOT / "docs" / "reading_a_report.md": ("predicted wrongly.", "The fastest good model: "),
 }
 
