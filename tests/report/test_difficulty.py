@@ -226,7 +226,7 @@ def test_codes_are_shown_as_the_words_they_stand_for(tmp_path):
     file = tmp_path / "codes.csv"
     file.write_text("colour,x,kind\n" + "red,1,a\nblue,2,b\n" * 2)
     table = read_table(file, encode="ordinal")
-    assert [table.preparation.as_in_file(row) for row in table.X[:2]] == [("red", "1"), ("blue", "2")]
+    assert [table.values_of(row) for row in range(2)] == [("red", "1"), ("blue", "2")]
 
 
 def test_renderings_say_the_same(iris):

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -44,7 +45,15 @@ class Browser:
         self.events()  # those of the page before
         self.driver.get_log("browser")
         self.driver.get(file.as_uri())
+        self.wait_for(file.as_uri())
         return self
+
+    def wait_for(self, address: str) -> None:
+        """Wait for the end of a page: where scripts were off on the one before, the driver comes back too early."""
+        deadline = monotonic() + 30.0
+        while not self.evaluate(f"document.readyState === 'complete' && location.href === {json.dumps(address)}"):
+            assert monotonic() < deadline, f"{address} is not read to its end"
+            sleep(0.01)
 
     def resize(self, width: int) -> None:
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)

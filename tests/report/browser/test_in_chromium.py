@@ -264,6 +264,7 @@ def test_the_button_changes_the_scheme_for_this_page_only(show):
     assert after != before
     assert button.text == "Light"
     browser.driver.refresh()
+    browser.wait_for(browser.driver.current_url)
     assert background(browser) == before
 
 
