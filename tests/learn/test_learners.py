@@ -206,22 +206,6 @@ def test_naive_bayes_as_in_scikit_learn():
     assert_allclose(families.gaussian(train, test, 0)["Gaussian naive Bayes"], expected, atol=5e-3)
 
 
-def test_histograms_of_categories_are_counts():
-    rng = np.random.default_rng(1)
-    X = rng.integers(0, 3, (300, 2)).astype(float)
-    codes = rng.integers(0, 2, 300)
-    train = Train(X, codes, 2)
-    p = families.marginals(train, X[:5], 0)["histogram naive Bayes"]
-    expected = np.empty((5, 2))
-    for i in range(5):
-        for k in range(2):
-            expected[i, k] = np.mean(codes == k)
-            for j in range(2):
-                expected[i, k] *= np.mean(X[codes == k, j] == X[i, j])
-    expected /= expected.sum(axis=1, keepdims=True)
-    assert_allclose(p, expected, atol=0.01)
-
-
 def test_logistic_as_in_scikit_learn():
     train, test, _ = halved()
     expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(train.X, train.codes).predict_proba(test)

@@ -7,7 +7,7 @@ a probability for each class, or is a number::
                  classes   numbers
     gaussian        ■                prior, Ledoit-Wolf LDA, shrunken QDA, Gaussian naive Bayes
     clusters        ■                discriminants of 4 and 12 clusters in each class
-    marginals       ■                histogram naive Bayes, LDA of normal scores
+    marginals       ■                LDA of normal scores
     logistic        ■                multinomial logistic regression
     linear                    ■      the mean, ridge regression, the lasso, ridge regression with squares and products
     additive                  ■      sums of functions of one feature, smooth or rough, of two, of effects of categories
@@ -64,7 +64,7 @@ _NEIGHBOURS = tuple(f"{k} neighbours" for k in N_NEIGHBORS)
 CLASS_LEARNERS: dict[str, tuple[str, ...]] = {
     "gaussian": ("prior", "LDA", "QDA", "Gaussian naive Bayes"),
     "clusters": tuple(f"{n_clusters} clusters" for n_clusters in N_CLUSTERS),
-    "marginals": ("histogram naive Bayes", "LDA of ranks"),
+    "marginals": ("LDA of ranks",),
     "logistic": ("logistic",),
     "neighbours": (*_NEIGHBOURS, "local ridge"),
     "kernels": tuple(f"kernel ridge {width}" for width in (*NARROW, WIDE)),

@@ -9,11 +9,9 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
 from bayesfloor.learn.discriminants import fit_logistic, linear_discriminant, shares_of
 from bayesfloor.learn.later import beside, of_rows, repeated
-from bayesfloor.learn.training_rows import Codes, Train, distinct, narrow, quantiles_of, standardised
+from bayesfloor.learn.training_rows import Codes, Train, narrow, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
-#: Bins of each feature for naive Bayes, of about equal numbers of rows.
-N_BINS = 12
 #: Values of a nominal column: the fewest, the most, and rows for each of them on average.
 FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
 #: Names say so much of the classes, as a z-score, and neighbouring ones differ by this share of what distant ones do.
@@ -27,49 +25,23 @@ N_TREES, MIN_LEAF, MOST_SHARES = 100, 2, 64
 
 
 def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return naive Bayes of histograms, and LDA of normal scores."""
-    if not train.wants("histogram naive Bayes", "LDA of ranks"):
-        return {}
-    columns = np.ascontiguousarray(train.X.T)
-    ordered = np.sort(columns, axis=1)
-    return train.asked_for({
-        "histogram naive Bayes": lambda: shares_of(_scores_of_bins(columns, test, ordered, train)),
-        "LDA of ranks": lambda: linear_discriminant(*narrow(*_normal_scores(columns, test, ordered, train))),
-    })  # fmt: skip
+    """Return LDA of normal scores."""
+    return train.asked_for({"LDA of ranks": lambda: linear_discriminant(*narrow(*_normal_scores(train, test)))})
 
 
-def _scores_of_bins(columns: Floats, test: Floats, ordered: Floats, train: Train) -> Floats:
-    """Return logarithms of the classes' probabilities, up to a term of each row, by the bin of each feature."""
-    cuts = tuple(quantile_cuts(ordered))
-    tables = tuple(
-        log_ratios(np.searchsorted(of_column, column), len(of_column) + 1, train)
-        for column, of_column in zip(columns, cuts, strict=True)
-    )
-    return _sum_of_bins(test, cuts, tables, np.log(train.prior))
-
-
-@of_rows
-def _sum_of_bins(test: Floats, cuts: tuple[Floats, ...], tables: tuple[Floats, ...], start: Floats) -> Floats:
-    """Add up what the bin of each feature says."""
-    log_p = np.tile(start, (len(test), 1))
-    for column, of_column, table in zip(np.ascontiguousarray(test.T), cuts, tables, strict=True):
-        log_p += table[np.searchsorted(of_column, column)]
-    return log_p
-
-
-def _normal_scores(columns: Floats, test: Floats, ordered: Floats, train: Train) -> tuple[Train, Floats]:
+def _normal_scores(train: Train, test: Floats) -> tuple[Train, Floats]:
     """Return features whose ranks are those of normal variables."""
-    n = columns.shape[1]
+    n = len(train.X)
     values, scores = [], []
     ranks = ndtri((np.arange(n) + 0.5) / n)
-    for line in ordered:
+    for line in np.sort(np.ascontiguousarray(train.X.T), axis=1):
         first = np.flatnonzero(np.append(True, line[1:] > line[:-1]))
         if len(first) <= 2:  # scores of two values are those values, standardised
             first = first[:0]
         count = np.diff(first, append=n)
         values.append(line[first])
         scores.append(ranks[np.minimum(first + count // 2, n - 1)])
-    known, others = (_interpolated(rows, tuple(values), tuple(scores)) for rows in (columns.T, test))
+    known, others = (_interpolated(rows, tuple(values), tuple(scores)) for rows in (train.X, test))
     points, rest = standardised(known, others)
     return Train(points, train.codes, train.n_classes), rest
 
@@ -82,11 +54,6 @@ def _interpolated(rows: Floats, values: tuple[Floats, ...], scores: tuple[Floats
         if len(known):
             columns[j] = np.interp(columns[j], known, scores[j])
     return columns.T
-
-
-def quantile_cuts(ordered: Floats) -> list[Floats]:
-    """Return where each row of sorted values is cut into bins of about equal size."""
-    return [distinct(edges) for edges in quantiles_of(ordered, N_BINS)]
 
 
 def log_ratios(bins: Ints, n_bins: int, train: Train) -> Floats:
