@@ -622,11 +622,11 @@ def votes() -> Calls:
     counts = np.array(
         [np.bincount(np.where(rng.random(5) < 0.75, t, rng.integers(0, 3, 5)), minlength=3) for t in truth]
     )
-    yield "votes", lambda: bf.vote_floor(counts, n_jobs=1)
+    yield "votes", lambda: bf.vote_floor(counts)
     soft = rng.dirichlet([0.5, 0.3, 0.2], 300)
     drawn = np.array([rng.choice(3, p=p) for p in soft])
-    yield "soft labels", lambda: bf.soft_label_floor(soft, n_jobs=1)
-    yield "soft labels and drawn ones", lambda: bf.soft_label_floor(soft, drawn, n_jobs=1)
+    yield "soft labels", lambda: bf.soft_label_floor(soft)
+    yield "soft labels and drawn ones", lambda: bf.soft_label_floor(soft, drawn)
 
 
 @case(5)
