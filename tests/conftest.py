@@ -3,7 +3,10 @@
 import faulthandler
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,9 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import bayesfloor
 from bayesfloor.runtime.limits import usable_cores
+from bayesfloor.runtime.settings import Limits, limits
 
 # A first call may compile kernels, so no example has a deadline; failures repeat from run to run.
 settings.register_profile(
@@ -71,56 +76,29 @@ def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _one_repeat() -> Iterator[None]:
-    """Deal rows out to folds once, where a user's few rows are dealt out several times: that takes as many times."""
-    from bayesfloor.floor.learned import learning
+#: What tests make small that a user's own call does not: rows are dealt out once, and grids of curves are coarse.
+SMALL: dict[str, Any] = {"repeats": 1, "curve_detail": 1 / 3}
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "MOST_REPEATS", 1)
+
+@pytest.fixture(scope="module", autouse=True)
+def _limits_of_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Set limits for a module, its fixtures included: the small ones, changed by ``pytest.mark.limits``."""
+    changes = [mark.kwargs for mark in request.node.iter_markers("limits")]
+    with bayesfloor.settings(limits=Limits()._replace(**reduce(or_, changes, SMALL))):
         yield
 
 
-@pytest.fixture
-def every_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deal rows out as often as for a user."""
-    from bayesfloor.floor.learned import learning
+@pytest.fixture(autouse=True)
+def set_limits(request: pytest.FixtureRequest) -> Iterator[Callable[..., None]]:
+    """Set limits for one test: those of its marks, and whatever it calls this fixture with."""
+    with ExitStack() as stack:
 
-    monkeypatch.setattr(learning, "MOST_REPEATS", 10)
+        def change(**changes: Any) -> None:
+            stack.enter_context(bayesfloor.settings(limits=limits()._replace(**changes)))
 
-
-@pytest.fixture(scope="module")
-def coarse_curves() -> Iterator[None]:
-    """Fit learning curves on coarse grids, where only their last digits would change: half of a quick stack's time."""
-    from bayesfloor.floor.learned import learning_curve, rows_needed
-    from bayesfloor.floor.learned.regression import curve_end
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning_curve, "_N_LEVELS", 20)
-        patch.setattr(learning_curve, "_N_RATES", 6)
-        patch.setattr(curve_end, "_N_BIAS", 12)
-        patch.setattr(curve_end, "_N_VARIANCE", 6)
-        patch.setattr(rows_needed, "_N_RATES", 20)
-        yield
-
-
-def _with_few_learners() -> Iterator[None]:
-    from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES
-
-    everything = [dict(families) for families in (CLASS_FAMILIES, NUMBER_FAMILIES)]
-    for families, kept in ((CLASS_FAMILIES, "gaussian"), (NUMBER_FAMILIES, "linear")):
-        for name in families.keys() - {kept}:
-            del families[name]
-    yield
-    for families, whole in zip((CLASS_FAMILIES, NUMBER_FAMILIES), everything, strict=True):
-        families.clear()
-        families.update(whole)  # in their order, which breaks ties
-
-
-# Where what a stack reaches is not the subject, it is made of Gaussian classes alone, or of lines for numbers: in one
-# test, or in all of a module, fixtures included.
-few_learners = pytest.fixture(_with_few_learners, name="few_learners")
-few_learners_in_module = pytest.fixture(_with_few_learners, name="few_learners_in_module", scope="module")
+        for mark in reversed(list(request.node.iter_markers("limits"))):
+            change(**mark.kwargs)
+        yield change
 
 
 @pytest.fixture(scope="session")

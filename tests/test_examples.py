@@ -64,8 +64,9 @@ def test_docstrings(name):
     assert outcome.failed == 0
 
 
+@pytest.mark.limits(repeats=10)
 @pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow if page in SLOW else ()) for page in PAGES])
-def test_page(page, tmp_path, monkeypatch, every_repeat):  # pages show what a user gets
+def test_page(page, tmp_path, monkeypatch):  # pages show what a user gets
     monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
     for variable in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_TRACKING_URI"):  # a page sets what it needs
         monkeypatch.setenv(variable, "")

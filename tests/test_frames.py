@@ -19,7 +19,7 @@ import bayesfloor as bf
 from bayesfloor import display
 from bayesfloor.runtime.frames import Framed, data_frame
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 FEW_JOBS = {"n_jobs": 1}
 LABELS = ["<script>", "v", "w"]
@@ -160,7 +160,7 @@ def test_all_frames_are_of_the_callers_library():
 
 
 @pytest.fixture(scope="module")
-def floor_of_pandas(few_learners_in_module):
+def floor_of_pandas():
     numbers, y, site = columns()
     return bf.learned_floor(pd.DataFrame(numbers | {"site": site, "kind": y}), "kind", by="site", **FEW)
 

@@ -69,6 +69,7 @@ PUBLIC = {
     "pairwise_bayes_error",
     "read_table",
     "regression_floor",
+    "settings",
     "soft_label_floor",
     "spanning_forests",
     "vote_floor",

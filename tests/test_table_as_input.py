@@ -8,7 +8,7 @@ import pytest
 
 import bayesfloor
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 FEW_LEARNERS = {"learners": ["gaussian"], "n_jobs": 1}
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesfloor.runtime.settings import Limits
 from benchmarks.tools.answer_figures import Figures, figures_of
 
 # --- what is read inside the package: the one place to change where rooms are rebuilt
@@ -28,13 +29,7 @@ from benchmarks.tools.answer_figures import Figures, figures_of
 #: Where the stack is trained: a function that returns the rows chosen, their folds and what was predicted.
 TRAINERS = ("bayesfloor.floor.learned.estimate", "bayesfloor.floor.learned.regression.estimate")
 #: What makes a table large, lowered so that one of 3,000 rows is.
-SMALL_IS_LARGE = {
-    "bayesfloor.floor.learned.large_tables": {"MANY_ROWS": 3000},
-    "bayesfloor.learn.storing": {"LEARNED_ROWS": 400},
-    "bayesfloor.data.row_parts": {"PART_ROWS": 800},
-    "bayesfloor.learn.boosting_by_parts": {"MOST_ROUNDS": 20},
-    "bayesfloor.floor.learned.from_disk": {"FEWEST_ROWS": 80},
-}
+SMALL_IS_LARGE = Limits(disk_rows=3000, learned_rows=400, part_rows=800, part_rounds=20)
 
 
 @contextmanager
@@ -455,7 +450,8 @@ def rows_on_disk() -> Calls:
     pl.DataFrame(of).write_parquet("large.parquet")
 
     def large(call: Callable[[], Any]) -> Any:
-        with _patched(SMALL_IS_LARGE):
+        of_sizes = {"bayesfloor.floor.learned.from_disk": {"FEWEST_ROWS": 80}}
+        with bf.settings(limits=SMALL_IS_LARGE), _patched(of_sizes):
             return call()
 
     yield "classes", lambda: large(lambda: bf.learned_floor("large.parquet", "kind", n_jobs=1))

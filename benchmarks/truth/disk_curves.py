@@ -27,13 +27,12 @@ from unittest.mock import patch
 import numpy as np
 import polars
 
-from bayesfloor import learned_floor, regression_floor
-from bayesfloor.data import row_parts
+from bayesfloor import learned_floor, regression_floor, settings
 from bayesfloor.floor.learned import estimate, from_disk, large_tables, summary
 from bayesfloor.floor.learned.regression import estimate as of_numbers
 from bayesfloor.floor.learned.regression import summary as numbers_summary
 from bayesfloor.floor.learned.rules import N_COMPARED
-from bayesfloor.learn import storing
+from bayesfloor.runtime.settings import Limits
 from benchmarks.problems.random_problems import FUNCTIONS, draw_problem
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.pages import HALVES, RESULTS, ROOT, as_table, notes_of, write_page
@@ -44,12 +43,10 @@ RECORDS = RESULTS / "disk_curves.jsonl"
 #: Seed of the problems of each half.
 SEEDS = {"design": 401, "held-out": 402}
 ROWS = (24_000, 64_000)
-#: What is lowered.
-LIMITS = (
-    (large_tables, "MANY_ROWS", 20_000),
+#: What is lowered, and constants of modules beside.
+LIMITS = Limits(disk_rows=20_000, learned_rows=3000, part_rows=4096)
+LOWERED = (
     (large_tables, "SAMPLE_ROWS", 4096),
-    (storing, "LEARNED_ROWS", 3000),
-    (row_parts, "PART_ROWS", 4096),
     (from_disk, "FEWEST_ROWS", 250),
 )
 #: What is compared: as before there were smaller sizes, the same sizes by the new curve, and all sizes.
@@ -116,7 +113,8 @@ def measure(half: str, place: int, kept: Path) -> dict[str, Any]:
         return summarise(*given, **named)
 
     with ExitStack() as stack:
-        for module, name, value in LIMITS:
+        stack.enter_context(settings(limits=LIMITS))
+        for module, name, value in LOWERED:
             stack.enter_context(patch.object(module, name, value))
         stack.enter_context(patch.object(*of_task, keep))
         (learned_floor if task == "classes" else regression_floor)(frame.lazy(), "target", n_jobs=1)

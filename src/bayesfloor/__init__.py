@@ -31,6 +31,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `read_table`                X and y from a file: CSV, Excel, JSON, Parquet, …
 `TablePreparer`             numbers from the columns of any data frame, in a Pipeline
 `load_dataset`              data sets by name; `list_datasets` for which
+`settings`                  threads of everything within a block
 ==========================  ===========================================================
 
 The records that they return are in `bayesfloor.results`, pictures of them in `bayesfloor.display`.

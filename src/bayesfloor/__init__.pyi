@@ -25,6 +25,7 @@ from bayesfloor.floor.votes.soft_labels import soft_label_floor as soft_label_fl
 from bayesfloor.forest import class_forests as class_forests
 from bayesfloor.forest import spanning_forests as spanning_forests
 from bayesfloor.report.difficulty import difficulty_report as difficulty_report
+from bayesfloor.runtime.settings import settings as settings
 from bayesfloor.tables.datasets import list_datasets as list_datasets
 from bayesfloor.tables.datasets import load_dataset as load_dataset
 from bayesfloor.tables.preparer import TablePreparer as TablePreparer

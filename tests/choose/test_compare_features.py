@@ -31,7 +31,6 @@ from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 
 from .samples import shifted_classes
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
 QUICK = {"learners": ["gaussian"], "effort": "fast", "n_jobs": 1}
 
 

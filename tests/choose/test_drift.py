@@ -22,8 +22,6 @@ from bayesfloor.choose.drifting.two_samples import TwoSampleTest, cross_shares, 
 from bayesfloor.results import TargetDrift
 from bayesfloor.tables.columns import NumberColumn, text_column
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 
 def numbers(n, d, rng):
     return pd.DataFrame(rng.standard_normal((n, d)), columns=[f"x{j}" for j in range(d)])
@@ -617,7 +615,8 @@ def test_other_classes_are_a_finding():
 # --- models
 
 
-def test_models_tell_tables_apart_as_theory_says(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_models_tell_tables_apart_as_theory_says():
     # two normal columns a distance of 1 apart: the best AUC is that of the difference of two rows
     rng = np.random.default_rng(0)
     old, new = numbers(600, 2, rng), numbers(500, 2, rng)

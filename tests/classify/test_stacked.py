@@ -25,8 +25,6 @@ from bayesfloor.runtime.threads import WorkerPool
 
 from .estimator_contract import CONTRACT, blobs, check_kinds_of_array
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 QUICK = StackedClassifier("fast", learners=["gaussian"], n_jobs=1)
 QUICK_OF_NUMBERS = StackedRegressor("fast", learners=["linear"], n_jobs=1)
 ROWS_ARE_DRAWN = "learners without weights draw rows by them, and folds are of rows"

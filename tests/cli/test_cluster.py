@@ -27,7 +27,7 @@ def address(client):
 
 
 @pytest.mark.parametrize("file", ["table.csv", "prices.csv"])
-@pytest.mark.usefixtures("coarse_curves", "few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_stacks_are_trained_by_the_workers(run, client, tables, file):
     pytest.importorskip("skops.io")
     before = n_steps(client)
@@ -42,7 +42,7 @@ def test_stacks_are_trained_by_the_workers(run, client, tables, file):
 
 
 @pytest.mark.parametrize("call", ["report table.csv --out", "report prices.csv --target price --out"])
-@pytest.mark.usefixtures("coarse_curves", "few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_reports_are_made_by_the_workers(run, client, tables, call):
     before = n_steps(client)
     assert run(f"{call} here.json --quiet").code == 0

@@ -48,7 +48,8 @@ def test_fast_floor(run, table):
     assert "a model may do better" in shown.err
 
 
-def test_learned_floor(run, table, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_learned_floor(run, table):
     expected = learned_floor(read_table(table))
     outcome = run("floor", "table.csv", "--json", "--rows-for", "0.1")
     found = parsed(outcome)["result"]

@@ -23,7 +23,8 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_json_is_as_published(run, files, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_json_is_as_published(run, files):
     outcome = run("compare a.npy b.parquet --labels y.csv --effort fast --json")
     assert outcome.code == 0, outcome.err
     printed = json.loads(outcome.out)
@@ -41,7 +42,8 @@ def test_labels_of_any_file(run, files, labels):
     assert outcome.out == expected.out
 
 
-def test_numbers_and_groups(run, files, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_numbers_and_groups(run, files):
     outcome = run("compare a.npy b.parquet --labels rows.csv --target amount --groups who --effort fast --quiet")
     assert outcome.code == 0, outcome.err
     lines = outcome.out.splitlines()

@@ -30,7 +30,8 @@ def test_what_moved_is_listed(run, files):
     assert outcome.err.startswith("The columns differ: p = ")
 
 
-def test_json_is_as_published(run, files, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_json_is_as_published(run, files):
     outcome = run("drift old.csv moved.csv --target ill --effort fast --json")
     assert outcome.code == 0, outcome.err
     printed = json.loads(outcome.out)
@@ -74,7 +75,8 @@ def test_time_is_no_feature_and_rows_that_follow_each_other_are_kept_together(ru
     assert run("drift old.csv new.csv --fast --time minute --groups level").code == 2
 
 
-def test_models_that_tell_tables_apart_fail(run, files, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_models_that_tell_tables_apart_fail(run, files):
     outcome = run("drift old.csv moved.csv --effort fast --fail-above 0.6")
     assert outcome.code == 1
     assert "the ROC AUC of telling the tables apart is 0." in outcome.err

@@ -99,8 +99,8 @@ def test_files_that_could_run_code_or_fill_the_disk(run, tmp_path):
     assert "damaged or cut off" in complaint(run("floor cut.csv.gz"), 3)
 
 
-def test_too_little_memory(run, table, monkeypatch):
-    monkeypatch.setattr("bayesfloor.runtime.limits.available_memory", lambda: 100)
+def test_too_little_memory(run, table, set_limits):
+    set_limits(memory=100)
     assert "of memory" in complaint(run("pairs table.csv"), 3)
 
 
@@ -235,7 +235,7 @@ def leak(tmp_path):
     return "leak.csv --target y --fail-above 0.15"
 
 
-@pytest.mark.usefixtures("few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 @pytest.mark.parametrize("command", ["floor", "report"])
 def test_the_gate_reads_the_figure_without_leaks(run, leak, command):
     outcome = run(f"{command} {leak} --json --quiet")
@@ -248,7 +248,7 @@ def test_the_gate_reads_the_figure_without_leaks(run, leak, command):
     assert run(f"{command} {leak} --no-checks --quiet").code == 0
 
 
-@pytest.mark.usefixtures("few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_a_floor_says_what_speaks_against_it_even_when_quiet(run, leak):
     assert "'code' gives the answer away" in run(f"floor {leak} --quiet").err
 

@@ -24,7 +24,7 @@ from bayesfloor.floor.learned import gap
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.report import figures
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 COLUMNS = ["colour", "size", "age"]
 

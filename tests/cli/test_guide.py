@@ -50,10 +50,11 @@ def fractions_like(shown, text):
     return None if match is None else [float(number) for number in match.groups()]
 
 
+@pytest.mark.limits(repeats=10)
 @pytest.mark.parametrize(
     "call", [pytest.param(call, id=call, marks=pytest.mark.slow if call in SLOW else ()) for call in CALLS]
 )
-def test_examples(run, every_repeat, call):  # pages show what a user gets
+def test_examples(run, call):  # pages show what a user gets
     namespace = {}
     for page, _ in CALLS[call]:
         for source in PYTHON.findall(PAGES[page]):

@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 
 from bayesfloor.cli import floors
-from bayesfloor.data import row_parts
-from bayesfloor.floor.learned import large_tables
-from bayesfloor.learn import boosting_by_parts, storing
 
 N_ROWS, MANY_ROWS = 4000, 1000
 
 
 @pytest.fixture
-def large(tmp_path, monkeypatch):
+def large(tmp_path, set_limits):
     """Have a file of 4000 rows be large."""
-    monkeypatch.setattr(large_tables, "MANY_ROWS", MANY_ROWS)
-    monkeypatch.setattr(storing, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(row_parts, "PART_ROWS", 800)
-    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 5)
+    set_limits(disk_rows=MANY_ROWS)
+    set_limits(learned_rows=300)
+    set_limits(part_rows=800)
+    set_limits(part_rounds=5)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((N_ROWS, 2))
     label = np.where(x[:, 0] + rng.standard_normal(N_ROWS) > 0, "yes", "no")
@@ -30,7 +27,8 @@ def large(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
 
 
-def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch, coarse_curves, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch):
     held = []
 
     def opened(*arguments, **options):
@@ -47,16 +45,18 @@ def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch, coarse_
     assert (result["n_rows"], result["n_samples"]) == (N_ROWS, N_ROWS)
 
 
-def test_a_table_in_memory_has_all_of_its_rows(large, run, monkeypatch, coarse_curves, few_learners):
-    monkeypatch.setattr(large_tables, "MANY_ROWS", N_ROWS + 1)
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_table_in_memory_has_all_of_its_rows(large, run, set_limits):
+    set_limits(disk_rows=N_ROWS + 1)
     outcome = run("floor rows.csv --json")
     assert outcome.code == 0, outcome.err
     assert "from the files" not in outcome.err
     assert json.loads(outcome.out)["result"]["n_rows"] == N_ROWS
 
 
+@pytest.mark.limits(learners=("gaussian", "linear"))
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
-def test_a_disk_that_is_full_half_way_leaves_nothing(large, run, monkeypatch, tmp_path, coarse_curves, few_learners):
+def test_a_disk_that_is_full_half_way_leaves_nothing(large, run, monkeypatch, tmp_path):
     import resource
 
     folder = tmp_path / "temporary"

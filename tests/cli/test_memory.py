@@ -6,7 +6,8 @@ import pytest
 from bayesfloor import read_table
 from bayesfloor.cli import memory
 from bayesfloor.cli.options import TableOptions
-from bayesfloor.data.sampling import LEARNED_VALUES, REPORT_VALUES
+from bayesfloor.data.sampling import LEARNED_VALUES
+from bayesfloor.runtime.settings import Limits
 
 from .small_tables import three_classes
 
@@ -41,7 +42,7 @@ def large(monkeypatch):
         ({}, "default", 64 * 20_000, 20_000),
         ({"groups": "patient"}, "default", 64 * 20_000, 10_000),
         ({"time": "day"}, "default", LEARNED_VALUES, 10_000),
-        ({"max_rows": 7000}, "fast", REPORT_VALUES, N_ROWS),  # what was read is what was asked for
+        ({"max_rows": 7000}, "fast", Limits().report_values, N_ROWS),  # what was read is what was asked for
     ],
 )
 def test_rows_that_are_trained_on(visits, options, effort, n_values, n_rows):
@@ -59,7 +60,7 @@ def test_too_little_memory(run, visits, large, monkeypatch):
         assert "are available. --max-rows N uses fewer" in outcome.err
 
 
-@pytest.mark.usefixtures("coarse_curves", "few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_a_large_table_is_announced(run, visits, monkeypatch):
     call = "floor", str(visits), "--target", "kind", "--effort", "fast"
     assert "needs about" not in run(*call).err
@@ -68,9 +69,9 @@ def test_a_large_table_is_announced(run, visits, monkeypatch):
     assert run(*call, "--quiet").err == ""
 
 
-@pytest.mark.usefixtures("coarse_curves", "few_learners")
-def test_rows_on_disk_need_as_much_however_many_they_are(run, visits, large, monkeypatch):
-    monkeypatch.setattr("bayesfloor.floor.learned.large_tables.MANY_ROWS", 1000)
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_rows_on_disk_need_as_much_however_many_they_are(run, visits, large, monkeypatch, set_limits):
+    set_limits(disk_rows=1000)
     monkeypatch.setattr(memory, "_DISK_BYTES", 2**60)
     outcome = run("floor", str(visits), "--target", "kind")
     assert outcome.code == 3

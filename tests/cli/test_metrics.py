@@ -12,7 +12,7 @@ from bayesfloor.cli.metrics import read_costs
 from .small_tables import write_csv
 from .test_exits import complaint
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 CLASSES = np.array(["bad", "good"])
 

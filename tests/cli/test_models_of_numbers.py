@@ -117,7 +117,8 @@ def test_numbers_as_classes_and_classes_as_numbers(run, tmp_path):
     assert "held_out_r2" in json.loads(run("fit grades.csv --task regression --out b.skops --json").out)["result"]
 
 
-def test_gap_takes_the_file_and_its_predictions(run, model, few_learners, coarse_curves):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_gap_takes_the_file_and_its_predictions(run, model):
     by_model = json.loads(run("gap table.csv --target price --model model.skops --json").out)["result"]
     assert run("predict model.skops table.csv --out predicted.csv --confidence 0.9").code == 0
     by_file = json.loads(run("gap table.csv --target price --predictions predicted.csv --json").out)["result"]

@@ -23,11 +23,12 @@ VERSION = re.compile(r'"version": ".*?"')
 OWN = re.compile(r"^(seconds +)\S.*$", flags=re.MULTILINE)
 
 
+@pytest.mark.limits(repeats=10)
 @pytest.mark.parametrize(
     ("call", "printed"),
     [pytest.param(*block, id=block[0], marks=pytest.mark.slow if block[0] in SLOW else ()) for block in BLOCKS],
 )
-def test_examples(run, tmp_path, every_repeat, call, printed):  # the page shows what a user gets
+def test_examples(run, tmp_path, call, printed):  # the page shows what a user gets
     tokens = shlex.split(call.removesuffix(" >/dev/null"))
     if tokens[0] == "predict":
         (tmp_path / "new.csv").write_text(TABLES[1])

@@ -11,7 +11,7 @@ from bayesfloor import read_table, regression_floor
 
 from .test_exits import complaint
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from .small_tables import three_classes, write_csv
 from .test_exits import complaint
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 
 def test_a_page_and_the_answer(run, table, tmp_path):

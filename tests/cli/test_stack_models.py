@@ -17,7 +17,6 @@ from bayesfloor.learn.stored_steps import from_plain, to_plain
 from benchmarks.tools import fuzz_models
 
 skops_io = pytest.importorskip("skops.io")
-pytestmark = pytest.mark.usefixtures("coarse_curves")
 
 #: Families that between them go through every compiled function.
 FAMILIES = {
@@ -57,7 +56,8 @@ def test_a_stack_is_read_as_it_was_written(tables, tmp_path, task, families):
         assert 0.7 < inside < 0.92
 
 
-def test_fit_and_predict(run, tables, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_fit_and_predict(run, tables):
     outcome = run(f"fit {tables / 'known.csv'} --target kind --model stack --effort fast --out m.skops --json")
     found = json.loads(outcome.out)["result"]
     assert found["model"] == "stack"
@@ -72,7 +72,8 @@ def test_fit_and_predict(run, tables, few_learners):
     assert "labels in new.csv are not those predicted" in outcome.err
 
 
-def test_fit_and_predict_numbers(run, tables, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_fit_and_predict_numbers(run, tables):
     outcome = run(f"fit {tables / 'known.csv'} --target num --model stack --effort fast --out m.skops")
     assert "held-out R²" in outcome.out
     outcome = run(f"predict m.skops {tables / 'new.csv'} --confidence 0.8")
@@ -81,7 +82,8 @@ def test_fit_and_predict_numbers(run, tables, few_learners):
     assert all(float(low) <= float(middle) <= float(high) for _, middle, low, high in rows[1:])
 
 
-def test_the_gap_of_a_stack(run, tables, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_the_gap_of_a_stack(run, tables):
     known = tables / "known.csv"
     assert run(f"fit {known} --target kind --model stack --effort fast --out m.skops --quiet").code == 0
     outcome = run(f"gap {known} --target kind --model m.skops --quiet --json")

@@ -32,8 +32,6 @@ from bayesfloor.floor.learned.model_predictions import Predicted
 from bayesfloor.results import FloorGap
 from bayesfloor.tables.arguments import check_problem
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 #: A stack of one learner that takes milliseconds; what it reaches is not what these tests are about.
 floor_gap = partial(bayesfloor.floor_gap, learners=[GaussianNB()])
 

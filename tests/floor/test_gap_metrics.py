@@ -18,7 +18,6 @@ from tests.floor.plans import floor_and_predictions
 
 from bayesfloor import floor_gap
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
 QUICK = {"learners": [GaussianNB()], "n_jobs": 1}
 LINES = {"learners": ["linear"], "n_jobs": 1}
 

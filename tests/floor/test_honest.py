@@ -21,7 +21,6 @@ from bayesfloor import (
     regression_floor,
 )
 from bayesfloor.exceptions import TrustWarning
-from bayesfloor.floor.learned import large_tables
 from bayesfloor.report.mlflow_run import metrics_of
 
 #: Quick ones, which know a patient again.
@@ -156,9 +155,9 @@ def test_who_says_how_rows_are_dealt_out_is_not_asked():
         assert floor_of(of_patients(), "y", cv=KFold(5, shuffle=True, random_state=0)).honest.trust.reasons == ()
 
 
-@pytest.mark.usefixtures("few_learners")
-def test_rows_on_disk_are_looked_at(tmp_path, monkeypatch):
-    monkeypatch.setattr(large_tables, "MANY_ROWS", 3000)
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_rows_on_disk_are_looked_at(tmp_path, set_limits):
+    set_limits(disk_rows=3000)
     frame = leaking(4000)
     polars.DataFrame(frame).write_parquet(tmp_path / "many.parquet")
     with pytest.warns(TrustWarning, match="'code' gives the answer away"):
@@ -248,7 +247,7 @@ def test_a_representation_that_gives_the_target_away_is_named():
 # --- reports
 
 
-@pytest.mark.usefixtures("few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_all_of_a_report_speaks_of_the_honest_figure():
     report = difficulty_report(leaking(), "y", n_jobs=1, target_value=0.05)
     summary, verdict = report.summary, report.verdict
@@ -264,7 +263,7 @@ def test_all_of_a_report_speaks_of_the_honest_figure():
     assert "Trust: yes" not in report.to_text()
 
 
-@pytest.mark.usefixtures("few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_a_report_without_checks_says_so():
     report = difficulty_report(leaking(), "y", n_jobs=1, checks=False)
     assert report.verdict.trust == "not checked"
@@ -272,7 +271,7 @@ def test_a_report_without_checks_says_so():
     assert report.learned.reached < 0.02
 
 
-@pytest.mark.usefixtures("few_learners")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_a_clean_table_is_told_what_cannot_be_tested():
     report = difficulty_report(leaking(400).drop(columns="code"), "y", n_jobs=1)
     assert report.verdict.trust == "nothing found"

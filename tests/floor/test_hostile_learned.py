@@ -9,8 +9,6 @@ import pytest
 from bayesfloor import floor_gap, learned_floor, regression_floor
 from bayesfloor.exceptions import TrustWarning
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 N = 48
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((N, 2))

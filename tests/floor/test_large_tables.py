@@ -6,19 +6,17 @@ import pytest
 from scipy.special import expit
 
 from bayesfloor import learned_floor, regression_floor
-from bayesfloor.data import row_parts
 from bayesfloor.floor.learned import from_disk, large_tables
 from bayesfloor.floor.learned.large_tables import problem_on_disk
-from bayesfloor.learn import boosting_by_parts, storing
 from bayesfloor.tables.sources import sample_of, source_of
 
 
 @pytest.fixture(autouse=True)
-def small_is_large(monkeypatch):
-    monkeypatch.setattr(large_tables, "MANY_ROWS", 3000)
-    monkeypatch.setattr(storing, "LEARNED_ROWS", 400)
-    monkeypatch.setattr(row_parts, "PART_ROWS", 800)
-    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 20)
+def small_is_large(monkeypatch, set_limits):
+    set_limits(disk_rows=3000)
+    set_limits(learned_rows=400)
+    set_limits(part_rows=800)
+    set_limits(part_rounds=20)
     monkeypatch.setattr(from_disk, "FEWEST_ROWS", 80)
 
 
@@ -79,13 +77,12 @@ def test_numbers_of_a_text_file(tmp_path):
     assert floor.metrics["r2"].curve.value[-1] < floor.reached - 0.05
 
 
-def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, monkeypatch):
+def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, set_limits):
     frame, _ = frame_of(4000)
     frame = frame.drop("amount")
     one = learned_floor(folder_of(frame, tmp_path / "one", 1), "label", n_jobs=1)
-    from bayesfloor.tables import source_kinds
 
-    monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 700)
+    set_limits(chunk_rows=700)
     other = learned_floor(folder_of(frame, tmp_path / "other", 5), "label", n_jobs=2)
     assert one.interval == other.interval
     assert one.estimate == other.estimate
@@ -227,8 +224,8 @@ def test_words_are_classes_by_their_share_of_all_rows(tmp_path):
         assert f"{left_out} of 6,000 rows" in finding.sentence
 
 
-def test_a_cluster_gives_the_same_answer(tmp_path, client, monkeypatch):
-    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 3)
+def test_a_cluster_gives_the_same_answer(tmp_path, client, set_limits):
+    set_limits(part_rounds=3)
     frame, _ = frame_of(4000)
     folder = folder_of(frame.drop("amount"), tmp_path / "rows")
     here, there = learned_floor(folder, "label"), learned_floor(folder, "label", client=client)

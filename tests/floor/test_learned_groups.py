@@ -30,8 +30,6 @@ from bayesfloor.learn.training_rows import encoded
 from bayesfloor.runtime.threads import WorkerPool
 from bayesfloor.tables.arguments import check_problem
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 #: Learners that take milliseconds, for tests that are not about accuracy.
 QUICK = ["gaussian", "neighbours"]
 

@@ -42,7 +42,6 @@ def shifted_rows(n_rows, seed):
     return X, y, np.where(is_clear, 4.0, 1.0) * rng.uniform(0.5, 1.5, n_rows), 0.8 * 0.02 + 0.2 * 0.4
 
 
-@pytest.mark.usefixtures("coarse_curves")
 @pytest.mark.parametrize(("make", "learners"), [(shifted_shares, ["gaussian"]), (shifted_rows, ["trees"])])
 def test_the_floor_is_that_of_the_population(make, learners):
     X, y, weight, floor = make(600, 3)
@@ -104,11 +103,10 @@ def test_weights_beside_all_else(kind):
         assert share @ found.subgroups.reached == pytest.approx(found.reached)
 
 
-def test_many_rows(monkeypatch):
+def test_many_rows(set_limits):
     """Some rows are tested, more of the rare class than its share, and all others trained on."""
-    from bayesfloor.floor.learned import row_plan
 
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 250)
+    set_limits(learned_rows=250)
     X, y, weight, floor = shifted_shares(1500, 6)
     keep = (y == 0) | (np.random.default_rng(0).random(1500) < 0.1)
     weight = np.where(y == 1, 10.0 * weight, weight)  # what was left out is made up for

@@ -22,6 +22,7 @@ from bayesfloor.floor.learned.learning_curve import (
 from bayesfloor.floor.learned.metrics import of_error, one_hot
 from bayesfloor.floor.learned.stack_errors import middle_error
 
+pytestmark = pytest.mark.limits(curve_detail=1.0)
 SIZES = np.array([1.0, 0.5, 0.25])
 #: Points of the second curve: sizes, and how many disjoint models are averaged.
 SPLIT_SIZES, AVERAGED = np.array([1.0, 0.5, 0.25, 0.5, 0.25]), np.array([1.0, 1.0, 1.0, 2.0, 4.0])

@@ -23,9 +23,9 @@ def codes_of(floor):
 
 
 @pytest.fixture
-def few_are_many(monkeypatch):
+def few_are_many(monkeypatch, set_limits):
     """Hold rows out from 301 rows on, with fewer trees."""
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
+    set_limits(learned_rows=300)
     monkeypatch.setattr(linear_cost, "MOST_TREES", 20)
     monkeypatch.setattr(boosting, "MOST_OF_MANY", 10)
 
@@ -112,7 +112,8 @@ def test_groups_stay_together(few_are_many, monkeypatch):
     assert len(np.unique(np.concatenate([test for _, test, _ in seen]).astype(int))) > 54  # about all are tested
 
 
-def test_what_keeps_cross_validation(few_are_many, few_learners, monkeypatch):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_what_keeps_cross_validation(few_are_many, monkeypatch):
     """Few rows, an order of time, folds and learners of one's own."""
     seen = spy_on_training(monkeypatch)
     X, y = two_gaussians(400)
@@ -140,10 +141,10 @@ def test_bound_of_work():
     assert [row_plan.rows_by_default(each) for each in (problem, grouped, timed)] == [1_000_000, 500_000, 10_000]
 
 
-def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch):
+def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch, set_limits):
     seen = spy_on_training(monkeypatch)
-    monkeypatch.setattr("bayesfloor.report.difficulty.REPORT_VALUES", 64 * 11_000)
-    monkeypatch.setattr("bayesfloor.report.figures.TREE_ROWS", 300)
+    set_limits(report_values=64 * 11_000)
+    set_limits(tree_rows=300)
     X, y = two_gaussians(12_000)
     report = difficulty_report(X, y, n_jobs=1)
     assert report.learned.n_rows == 11_000
@@ -154,8 +155,8 @@ def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch):
 # --- the same answer
 
 
-def test_order_of_rows_and_threads_change_nothing(few_are_many, monkeypatch):
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 100)
+def test_order_of_rows_and_threads_change_nothing(few_are_many, set_limits):
+    set_limits(learned_rows=100)
     X, y = two_gaussians(600)
     floor = learned_floor(X, y, n_jobs=1)
     order = np.random.default_rng(0).permutation(len(X))
@@ -176,9 +177,9 @@ def test_tables(few_are_many):
     assert floor.reached < 0.05
 
 
-def test_a_known_floor(few_are_many, monkeypatch):
+def test_a_known_floor(few_are_many, set_limits):
     """5000 rows of two Gaussian classes at distance 2, of which 900 are tested; the floor is Φ(-1)."""
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 900)
+    set_limits(learned_rows=900)
     X, y = two_gaussians(5000)
     floor = learned_floor(X, y)
     truth = norm.cdf(-1)

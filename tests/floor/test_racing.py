@@ -156,7 +156,8 @@ def test_efforts(estimate):
         estimate(X, y, effort="more")
 
 
-def test_fast_takes_a_part_of_many_rows(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_fast_takes_a_part_of_many_rows():
     X = np.random.default_rng(0).standard_normal((4600, 2))
     y = (X[:, 0] > 0).astype(int)
     assert learned_floor(X, y, effort="fast", checks=False, n_jobs=1).n_rows <= 4010

@@ -13,10 +13,8 @@ from tests.floor.plans import floor_and_predictions
 
 from bayesfloor import regression_floor
 from bayesfloor.data.numbers import kind_of_numbers
-from bayesfloor.floor.learned import row_plan, targets
 from bayesfloor.floor.learned.regression import findings
 from bayesfloor.floor.learned.regression.noise_profile import profile_of_residuals
-from bayesfloor.learn.families import NUMBER_FAMILIES
 from bayesfloor.tables.arguments import check_problem
 
 QUICK = ["linear"]
@@ -331,10 +329,9 @@ def test_a_cluster_gives_the_same():
 
 
 @pytest.fixture
-def few_are_many(monkeypatch):
+def few_are_many(set_limits):
     """Hold rows out from 301 rows on, and try few learners."""
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(targets, "number_families_for", lambda *_: {name: NUMBER_FAMILIES[name] for name in QUICK})
+    set_limits(learned_rows=300, learners=tuple(QUICK))
 
 
 @pytest.mark.parametrize("n", [500, 2000])
@@ -367,6 +364,7 @@ def test_a_sample_is_said_to_be_one():
 # --- where the noise is, and rows that do not fit
 
 
+@pytest.mark.limits(curve_detail=1.0)
 def test_noise_that_grows():
     rng = np.random.default_rng(7)
     X = rng.uniform(size=(1000, 2))

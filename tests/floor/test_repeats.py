@@ -10,14 +10,13 @@ from sklearn.model_selection import KFold
 
 from bayesfloor import floor_gap, learned_floor, regression_floor
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned import learning
 from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning import _is_settled, learn
 from bayesfloor.floor.learned.paired import compare
 from bayesfloor.floor.learned.row_plan import plan_rows, split_again
 from bayesfloor.floor.learned.stacking import Stack
 
-pytestmark = pytest.mark.usefixtures("coarse_curves", "every_repeat")
+pytestmark = pytest.mark.limits(repeats=10)
 QUICK = {"classification": ["gaussian", "logistic"], "regression": ["linear"]}
 
 
@@ -101,12 +100,12 @@ def test_numbers_likewise():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("task", "metric"), [("classification", "brier"), ("regression", "rmse")])
-def test_figures_hang_less_on_the_seed(task, metric, monkeypatch):
+def test_figures_hang_less_on_the_seed(task, metric, set_limits):
     """Of ten repeats the mean varies by about a third of what one does."""
     problem = problem_of(task, n=70)
     spreads = []
     for n_repeats in (1, 10):
-        monkeypatch.setattr(learning, "MOST_REPEATS", n_repeats)
+        set_limits(repeats=n_repeats)
         floors = [floor_of(problem, random_state=seed, metric=metric) for seed in range(5)]
         spreads.append(np.std([floor.metrics[metric].reached for floor in floors]))
     assert spreads[1] < 0.6 * spreads[0]

@@ -11,6 +11,7 @@ from bayesfloor.floor.learned.suspicious import doubt_labels, list_rows
 
 from .test_lower_end import codes_found, summary_of
 
+pytestmark = pytest.mark.limits(curve_detail=1.0)
 SIZES = np.array([800.0, 400.0, 200.0])
 
 

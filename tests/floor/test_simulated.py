@@ -83,7 +83,7 @@ def test_each_function_has_a_coefficient_for_every_sign():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
-def test_other_learners_groups_and_time_are_judged_by_their_curve_alone(kind, monkeypatch, coarse_curves):
+def test_other_learners_groups_and_time_are_judged_by_their_curve_alone(kind, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3))
     y = (X[:, 0] + 0.5 * rng.standard_normal(200) > 0).astype(int) if kind == "classes" else X[:, 0] + X[:, 1] ** 2

@@ -13,7 +13,6 @@ from tests.floor.test_learned import same
 
 from bayesfloor import learned_floor, read_table
 from bayesfloor.data.row_groups import Subgroups
-from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stacking import Stack
@@ -436,8 +435,8 @@ def test_copies_samples_groups_and_time():
     assert_tested(later, by[150:])
 
 
-def test_rows_that_are_held_out(monkeypatch):
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
+def test_rows_that_are_held_out(monkeypatch, set_limits):
+    set_limits(learned_rows=300)
     monkeypatch.setattr(linear_cost, "MOST_TREES", 10)
     monkeypatch.setattr(boosting, "MOST_OF_MANY", 5)
     X, y, by = planted(900)

@@ -110,7 +110,8 @@ def test_a_training_set_without_any_feature():
     assert floor.reached == pytest.approx(0.5, abs=0.2)
 
 
-def test_report_and_gap(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_report_and_gap():
     X, y = noise(80, 60)
     report = difficulty_report(X.assign(y=y), "y", prepare=SelectKBest(k=3))
     assert report.learned.interval[1] >= 0.5

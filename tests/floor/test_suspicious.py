@@ -17,8 +17,6 @@ from bayesfloor.floor.learned.suspicious import (
     overlap_curve,
 )
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 
 def overlapping(n, distance, rng, share=0.0):
     """Two normal classes with their true probabilities, and a share of the labels turned round."""
@@ -244,7 +242,8 @@ def blobs():
     return X, names, wrong, np.array(["a", "b", "c"])[y]
 
 
-def test_wrong_labels_of_a_floor(blobs, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_wrong_labels_of_a_floor(blobs):
     X, names, wrong, truth = blobs
     found = learned_floor(X, names).suspicious
     assert sorted(found.row.tolist()) == wrong
@@ -261,7 +260,8 @@ def test_wrong_labels_of_a_floor(blobs, few_learners):
     assert "3 listed" in repr(found)
 
 
-def test_neither_the_order_of_rows_nor_threads_matter(blobs, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_neither_the_order_of_rows_nor_threads_matter(blobs):
     X, names, _, _ = blobs
     order = np.random.default_rng(1).permutation(len(X))
     one, other = (
@@ -274,7 +274,8 @@ def test_neither_the_order_of_rows_nor_threads_matter(blobs, few_learners):
     assert one.n_wrong_interval == other.n_wrong_interval
 
 
-def test_a_class_of_one_group_is_not_called_wrong(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_class_of_one_group_is_not_called_wrong():
     """No model can know it: each is trained without that group."""
     rng = np.random.default_rng(0)
     groups, y = np.arange(200) // 20, np.arange(200) % 2
@@ -324,7 +325,8 @@ def test_no_row_beside_a_mistake_is_listed():
     assert all(rows in ([], [7]) for rows in listed)
 
 
-def test_models_that_tell_nothing_speak_against_no_label(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_models_that_tell_nothing_speak_against_no_label():
     rng = np.random.default_rng(0)
     found = learned_floor(rng.standard_normal((120, 2)), rng.permutation(np.arange(120) % 2)).suspicious
     assert len(found) == 0
@@ -332,7 +334,8 @@ def test_models_that_tell_nothing_speak_against_no_label(few_learners):
     assert found.n_wrong_interval[1] > 30
 
 
-def test_a_group_that_differs_has_no_wrong_labels(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_group_that_differs_has_no_wrong_labels():
     """Of 30 patients two are the other way round; in another one label is wrong."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(30), 8)

@@ -15,7 +15,7 @@ from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.runtime import threads
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 HOW = {"bias_correction": True, "forced_edges": "drop", "device": "cpu", "client": None}
 OPTIONS = check_options(n_trees=3, confidence=0.95, n_jobs=1, random_state=0, progress=False, **HOW)

@@ -34,12 +34,11 @@ from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.classes import class_forests as classes_at_once
 from bayesfloor.forest.classes import joining
-from bayesfloor.forest.gpu import engine as device_engine
 from bayesfloor.forest.gpu import rows as device_rows
 from bayesfloor.forest.gpu import sweep as device_sweep
 from bayesfloor.forest.partitions import chunks, dispatch, graph
 from bayesfloor.forest.sweep import boruvka, driver
-from bayesfloor.runtime import cluster, limits
+from bayesfloor.runtime import cluster, settings
 from bayesfloor.runtime.kernels import plainly
 from forest import point_sets
 from naive_forests import naive_cross_counts, naive_forests
@@ -282,8 +281,10 @@ SETTINGS = (
     {"kernel": "products", "survivors_per_point": 0.1},
 )
 
-# (module, constant, low value): drawn one by one
+# (module, constant, low value), or a field of `settings.Limits`: drawn one by one
 LIMITS = (
+    (settings, "task_edges", 100),
+    (settings, "device_points", 0),
     (joining, "SMALL_BLOCK", 9),
     (joining, "LARGE_BLOCK", 100),
     (joining, "AT_ONCE", 50),
@@ -296,9 +297,7 @@ LIMITS = (
     (boruvka, "SEARCHING", 0.0),
     (boruvka, "SETTLED", 2.0),
     (graph, "FAN_IN", 2),
-    (graph, "MERGE_EDGES", 100),
     (device_sweep, "MANY_EDGES", 10),
-    (device_engine, "FEW_POINTS", 0),
     (device_sweep, "ONE_CHUNK", 0),
     (device_sweep, "CHUNK", 1),
     (device_sweep, "CAPACITY", 128**2),
@@ -547,9 +546,11 @@ def differences(case, folder):
     """Compute the forests of a case and return the names of what is not equal to the reference."""
     with contextlib.ExitStack() as stack:
         for module, name, value in case.limits:
-            stack.enter_context(mock.patch.object(module, name, value))
-        for module in (limits, dispatch):  # asking the system takes as long as the forests of so few points
-            stack.enter_context(mock.patch.object(module, "available_memory", return_value=2**40))
+            if module is not settings:
+                stack.enter_context(mock.patch.object(module, name, value))
+        changes = {name: value for module, name, value in case.limits if module is settings}
+        # asking the system for its memory takes as long as the forests of so few points
+        stack.enter_context(settings.settings(limits=settings.Limits(memory=2**40, **changes)))
         X = INPUTS[case.input].make(case.X, folder)
         stack.enter_context(plan.override(**case.settings))
         actual = WAYS[case.way].compute(case, X, folder)

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from functools import partial
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -31,7 +30,7 @@ from bayesfloor import (
 from bayesfloor.cli import main
 from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
-from bayesfloor.forest.partitions import graph, tasks
+from bayesfloor.forest.partitions import tasks
 from bayesfloor.report import figures
 from bayesfloor.runtime import cluster, task_graph
 from forest.agreement import assert_same_forests
@@ -247,11 +246,12 @@ def bytes_written(dask_worker):
 
 
 @pytest.mark.parametrize("n_classes", [1, 3])
-def test_points_and_edges_are_spilled(client_that_spills, n_classes):
+def test_points_and_edges_are_spilled(client_that_spills, n_classes, set_limits):
     client = client_that_spills
     X, y = make_points("some_copies", 3000, 20), make_labels(3000, n_classes)
     before = sum(client.run(bytes_written).values())
-    with plan.override(partition_rows=400), mock.patch.object(graph, "MERGE_EDGES", 4000):
+    set_limits(task_edges=4000)
+    with plan.override(partition_rows=400):
         if n_classes == 1:
             assert_same_forests(spanning_forests(X, client=client), local(X))
         else:
@@ -278,7 +278,7 @@ def test_dask_is_told_how_large_results_are(client_that_spills, in_small_partiti
         assert n_bytes <= told <= n_bytes + 10_000, name
 
 
-def test_what_all_tasks_have_had_is_let_go(client, in_small_partitions, monkeypatch):
+def test_what_all_tasks_have_had_is_let_go(client, in_small_partitions, monkeypatch, set_limits):
     used_up = []
     let_go = cluster.ClusterRun._let_go
     monkeypatch.setattr(
@@ -290,8 +290,8 @@ def test_what_all_tasks_have_had_is_let_go(client, in_small_partitions, monkeypa
         cluster.ClusterRun, "_work_here", lambda run, done: (work_here(run, done), here.extend(run.here))
     )
     X = make_points("gaussian", 1200, 3)
-    with mock.patch.object(graph, "MERGE_EDGES", 4000):
-        assert_same_forests(spanning_forests(X, client=client), local(X))
+    set_limits(task_edges=4000)
+    assert_same_forests(spanning_forests(X, client=client), local(X))
     assert here  # the last merges are too large for a worker's task
     assert {"partition 0", "partition 1", "grow 0", "join 0 1"} & used_up[-1]
 

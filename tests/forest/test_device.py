@@ -12,16 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor import bayes_error, class_forests, spanning_forests
+from bayesfloor import settings as settings_of_block
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.gpu import device as device_module
-from bayesfloor.forest.gpu import engine, sweep, torch_kernels
 from bayesfloor.forest.gpu import rows as device_rows
+from bayesfloor.forest.gpu import sweep, torch_kernels
 from bayesfloor.forest.gpu.engine import SweepDevice
 from bayesfloor.forest.gpu.rows import ROWS, DeviceRows
 from bayesfloor.forest.order.hash_kernels import edge_hash
 from bayesfloor.forest.order.points import Extent, rank_points
 from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.runtime.kernels import plainly
+from bayesfloor.runtime.settings import Limits
 from bayesfloor.runtime.threads import WorkerPool
 from forest.agreement import assert_same_forests as assert_same
 from forest.point_sets import KINDS, make_points
@@ -78,8 +80,8 @@ def test_any_chunks_and_ties(seed, n, d, levels, few, n_jobs):
             patched.setattr(sweep, name, value)
         patched.setattr(sweep, "MANY", 100)  # chunks are rounded around their middle
         patched.setattr(sweep, "MANY_EDGES", 100)  # edges are sorted on the device
-        patched.setattr(engine, "FEW_POINTS", 0)
-        on_device = spanning_forests(X, device=CPU, n_jobs=n_jobs, random_state=seed)
+        with settings_of_block(limits=Limits(device_points=0)):
+            on_device = spanning_forests(X, device=CPU, n_jobs=n_jobs, random_state=seed)
     assert_same(on_device, spanning_forests(X, device="cpu", random_state=seed))
 
 
@@ -118,8 +120,8 @@ def test_lengths_and_hashes_are_those_of_the_cpu():
 
 
 @pytest.mark.parametrize("few_points", [0, 10_000])
-def test_near_neighbours(few_points, monkeypatch):
-    monkeypatch.setattr(engine, "FEW_POINTS", few_points)
+def test_near_neighbours(few_points, monkeypatch, set_limits):
+    set_limits(device_points=few_points)
     X = np.random.default_rng(0).normal(size=(4000, 3))
     y = np.arange(4000) % 2
     looked = []

@@ -1,7 +1,6 @@
 """What the tasks of a graph get, and in which order they come."""
 
 from itertools import combinations
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import ForestEdges
 from bayesfloor.forest.partitions import graph, tasks
 from bayesfloor.forest.partitions.dispatch import RowsInMemory, plan_partitions
+from bayesfloor.runtime.settings import Limits, settings
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 from naive_forests import naive_forests
@@ -20,7 +20,7 @@ MERGES = (tasks.merge_parts, tasks.merge_between, tasks.finish_pairs)
 def planned(n, n_classes, merge_edges):
     X = make_points("gaussian", n, 6)
     codes = None if n_classes == 1 else make_labels(n, n_classes)
-    with plan.override(partition_rows=40), mock.patch.object(graph, "MERGE_EDGES", merge_edges):
+    with plan.override(partition_rows=40), settings(limits=Limits(task_edges=merge_edges)):
         return X, plan_partitions(RowsInMemory.of(X), codes, 3, 0, 2)
 
 

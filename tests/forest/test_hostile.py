@@ -126,8 +126,8 @@ def test_integers_that_float64_cannot_hold_are_pointed_out():
         spanning_forests([[2**60], [2**60 + 1], [5]])
 
 
-def test_more_memory_than_there_is(monkeypatch):
-    monkeypatch.setattr("bayesfloor.runtime.limits.available_memory", lambda: 10_000)
+def test_more_memory_than_there_is(set_limits):
+    set_limits(memory=10_000)
     X = make_points("gaussian", 3000, 20)
     with pytest.raises(MemoryError, match="available"):
         spanning_forests(X)

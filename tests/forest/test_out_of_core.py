@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from bayesfloor import bayes_error, class_forests, spanning_forests
 from bayesfloor.forest import plan
 from bayesfloor.forest.partitions import chunks, dispatch
-from bayesfloor.runtime import cluster, limits
+from bayesfloor.runtime import cluster
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
@@ -115,7 +115,7 @@ def test_class_forests(tmp_path, in_small_partitions, store, n_classes):
     assert_same_forests(actual.pair(0, 1), expected.pair(0, 1))
 
 
-def test_a_file_that_does_not_fit_is_read_in_parts(tmp_path, monkeypatch):
+def test_a_file_that_does_not_fit_is_read_in_parts(tmp_path, monkeypatch, set_limits):
     X = make_points("gaussian", 3000, 50)
     path = saved(tmp_path / "X.npy", X)
     expected = local(X)
@@ -124,14 +124,13 @@ def test_a_file_that_does_not_fit_is_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(dispatch, "RowsOnDisk", lambda *args: in_parts.append(args) or on_disk(*args))
     assert_same_forests(spanning_forests(path), expected)
     assert not in_parts  # it fits
-    for module in (limits, dispatch):
-        monkeypatch.setattr(module, "available_memory", lambda: 6 * 2**20)
+    set_limits(memory=6 * 2**20)
     for stored in (path, np.load(path, mmap_mode="r")):
         assert_same_forests(spanning_forests(stored), expected)
     assert len(in_parts) == 2
     with pytest.raises(MemoryError, match="are available"):
         spanning_forests(X)
-    monkeypatch.setattr(limits, "available_memory", lambda: 2**20)
+    set_limits(memory=2**20)
     with pytest.raises(MemoryError, match="the edges of the forests of 3000 points"):
         spanning_forests(path)
 
@@ -227,11 +226,11 @@ def test_a_path_of_another_file_is_that_of_a_table(tmp_path):
     assert_same_forests(spanning_forests(path), spanning_forests(str(path)))
 
 
-def test_a_small_file_of_points_that_unpacks_to_much(tmp_path, monkeypatch):
+def test_a_small_file_of_points_that_unpacks_to_much(tmp_path, set_limits):
     path = tmp_path / "X.parquet"
     polars.DataFrame({"a": np.zeros(200_000), "b": np.zeros(200_000)}).write_parquet(path, row_group_size=10**6)
     assert path.stat().st_size < 10_000
-    monkeypatch.setattr(limits, "available_memory", lambda: 3_000_000)
+    set_limits(memory=3_000_000)
     for given in (path, str(path)):
         with pytest.raises(MemoryError, match=r"Reading .*X\.parquet would take about 3\.1 MiB"):
             spanning_forests(given)

@@ -13,16 +13,16 @@ SCRIPT = """
 import numpy as np, torch
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan
-from bayesfloor.forest.gpu import engine, sweep, torch_kernels, triton_kernels
+from bayesfloor.forest.gpu import sweep, torch_kernels, triton_kernels
+from bayesfloor.runtime.settings import Limits, settings
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_points
 
 sweep.torch_kernels = triton_kernels  # where the engine looks for its kernels
 for name in ("SIGN", "edge_hashes"):
     setattr(triton_kernels, name, getattr(torch_kernels, name))
-engine.FEW_POINTS = 0
 CPU = torch.device("cpu")
-with plan.override(device_pairs=0):
+with plan.override(device_pairs=0), settings(limits=Limits(device_points=0)):
     for kind in ("gaussian", "integer_grid", "some_copies", "far_from_zero"):
         X = make_points(kind, 420, 5)
         y = np.arange(len(X)) % 2

@@ -16,7 +16,7 @@ from bayesfloor.integrations.skore_checks import floor_checks
 
 skore = pytest.importorskip("skore", reason="needs the extra 'skore'")
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 CODES = ["BF-GAP", "BF-TARGET", "BF-LABELS", "BF-CLASSES"]
 

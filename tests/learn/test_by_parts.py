@@ -26,9 +26,9 @@ from bayesfloor.runtime.threads import WorkerPool
 
 
 @pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
-    monkeypatch.setattr(row_parts, "PART_ROWS", 500)
-    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 12)
+def small_parts(monkeypatch, set_limits):
+    set_limits(part_rows=500)
+    set_limits(part_rounds=12)
     monkeypatch.setattr(boosting_by_parts, "FEWEST_ROUNDS", 6)
 
 
@@ -226,7 +226,7 @@ def test_boosting_learns(n_classes):
         assert ((found[:, 0] - y) ** 2).mean() < 0.6 * y.var()
 
 
-def test_a_part_that_was_lost_finds_its_scores_again(monkeypatch):
+def test_a_part_that_was_lost_finds_its_scores_again():
     parts, _ = stored()
     _, bins, _ = drawn(50, 2, seed=9)
     target = boosted_target(like(parts, 2).prior, 2)
@@ -412,10 +412,10 @@ def _another_comes(client):
 
 
 @pytest.mark.parametrize("happens", [_one_dies, _another_comes])
-def test_workers_of_a_cluster_say_the_same_whatever_happens_to_them(client, monkeypatch, request, happens):
+def test_workers_of_a_cluster_say_the_same_whatever_happens_to_them(client, request, happens, set_limits):
     client.wait_for_workers(2, timeout=60)  # one may have died in another test
     request.addfinalizer(lambda: client.cluster.scale(2))
-    monkeypatch.setattr(boosting_by_parts, "MOST_ROUNDS", 3)
+    set_limits(part_rounds=3)
     parts, _ = stored()
     points, bins, y = drawn(60, 2, seed=5)
     tested, sets = RowPart(points, bins, y), [(0, 1, 2, 3), (1,)]

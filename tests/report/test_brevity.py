@@ -12,7 +12,7 @@ from bayesfloor.report.text import render_markdown, render_text
 from report import sample_summary
 from report.test_page import Outline
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 #: Words that the page on breast_cancer had before, by the count of the one who complained.
 BEFORE = 2347

@@ -66,7 +66,7 @@ def test_an_empty_class_has_shares_of_nothing():
     assert (found.missed[2], found.false_alarms[2], found.of_pairs[1, 2]) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.usefixtures("few_learners", "coarse_curves")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_what_models_confuse_comes_first_also_where_trees_see_something_else():
     rng = np.random.default_rng(0)
     # c and d differ along one feature by ten times its noise, which 20 others, wide there, hide from distances; a and b

@@ -16,7 +16,6 @@ from sklearn.datasets import load_iris, make_blobs
 
 from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
 from bayesfloor.data.prepared_table import ColumnSummary, Origin, Table
-from bayesfloor.report import figures
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import verdict_on
 from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking
@@ -25,7 +24,7 @@ from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport
 from bayesfloor.runtime.text import percent, percent_range
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
 
@@ -66,7 +65,8 @@ def test_the_floor_of_a_known_problem_is_in_the_range():
     assert "against" not in report.summary["answer"][1]  # there is one pair only
 
 
-def test_models_say_which_labels_look_wrong(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_models_say_which_labels_look_wrong():
     X, y = make_blobs(200, centers=[[0, 0], [12, 0], [0, 12]], random_state=0)
     bad = [3, 50, 120, 199]
     right = y.copy()
@@ -91,7 +91,8 @@ def test_models_say_which_labels_look_wrong(few_learners):
         assert row[3:5] == [str(y[place]), str(right[place])]
 
 
-def test_labels_are_to_be_mended_where_overlap_fades_and_they_do_not(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_labels_are_to_be_mended_where_overlap_fades_and_they_do_not():
     """With noise that is the same everywhere as many rows are listed, and that is no step."""
     rng = np.random.default_rng(0)
     truth = np.arange(800) % 2
@@ -107,7 +108,8 @@ def test_labels_are_to_be_mended_where_overlap_fades_and_they_do_not(few_learner
     assert not any(step.action == "mend labels" for step in report.verdict.steps)
 
 
-def test_nothing_is_listed_where_nothing_errs(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_nothing_is_listed_where_nothing_errs():
     X, y = make_blobs(120, centers=[[0, 0], [100, 0], [0, 100]], random_state=0)
     report = difficulty_report(X, y)
     assert report.summary["suspects"]["rows"] == report.summary["suspects"]["table"]["rows"] == []
@@ -335,9 +337,9 @@ def test_labels_come_with_a_table_or_by_themselves(tmp_path):
         difficulty_report(read_table(file), [1, 2, 1])
 
 
-def test_many_rows_are_sampled(monkeypatch):
+def test_many_rows_are_sampled(set_limits):
     X, y = make_blobs(300, centers=3, random_state=0)
-    monkeypatch.setattr(figures, "TREE_ROWS", 60)
+    set_limits(tree_rows=60)
     report = difficulty_report(X, y, max_rows=100)
     assert report.pairs.class_counts.sum() == 60
     assert report.learned.n_rows == 100

@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import LandmarkClassifier, difficulty_report, learned_floor, read_table
-from bayesfloor.floor.learned import row_plan, targets
+from bayesfloor.floor.learned import targets
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import log_of_known
 from bayesfloor.floor.trees.problem import check_options
@@ -19,7 +19,7 @@ from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.sections.answer import is_good, sentence_on_fast_model
 from bayesfloor.tables.arguments import check_problem
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 #: Learners that take milliseconds; the stack is not what these tests are about.
 QUICK = {"learners": [GaussianNB()]}
@@ -83,9 +83,9 @@ def test_values_are_those_of_scikit_learn():
     assert held_out.values(log_p) == pytest.approx(expected)
 
 
-def test_some_of_many_rows_are_held_out(monkeypatch):
+def test_some_of_many_rows_are_held_out(monkeypatch, set_limits):
     """More of a rare class are trained and tested on than its share; figures are for its share all the same."""
-    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
+    set_limits(learned_rows=300)
     monkeypatch.setattr(targets, "linear_families_for", lambda *_: {"gaussian": CLASS_FAMILIES["gaussian"]})
     X, y = two_classes(6000, apart=2.0)
     y[np.flatnonzero(y)[60:]] = 0

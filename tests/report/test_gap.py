@@ -15,7 +15,7 @@ from bayesfloor.report import figures
 from bayesfloor.report.sections.gap import gap_values, p_of, signed
 from bayesfloor.runtime.text import figure, in_markdown, percent
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 X, Y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
 

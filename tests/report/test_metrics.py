@@ -19,7 +19,7 @@ from bayesfloor.report.sections.floor import note_on_curve
 from bayesfloor.report.verdict import limit_of
 from bayesfloor.runtime.text import difference, figure, percent
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 APART = 1.5
 COSTS = np.array([[0.0, 5.0, 0.3], [1.0, 0.0, 0.3]])  # true bad, good; decide bad, good, or not

@@ -34,7 +34,8 @@ def test_other_classes_are_not(classes, hardness):
     assert find_ordered_classes(classes, hardness, "y") == []
 
 
-def test_a_report_on_grades_offers_the_number(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_report_on_grades_offers_the_number():
     rng = np.random.default_rng(0)
     y = rng.integers(1, 7, 300)
     report = difficulty_report((y + rng.normal(0, 0.8, 300))[:, None], y, effort="fast", checks=False)

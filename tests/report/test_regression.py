@@ -24,7 +24,7 @@ from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport, RegressionFloor
 from bayesfloor.runtime.text import percent
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 N, ODD_ROW = 200, 17
 

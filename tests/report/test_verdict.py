@@ -12,7 +12,7 @@ from bayesfloor.report.figures import _with_ceiling, _with_model
 from bayesfloor.report.verdict import limit_of, names_of
 from bayesfloor.runtime.text import in_markdown
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 
 def table(rng, n=120):

@@ -65,8 +65,9 @@ def test_what_a_page_names_is_there(code):
         assert not anchor or anchor in [heading.replace(" ", "-") for heading in headings]
 
 
+@pytest.mark.limits(repeats=10)
 @pytest.mark.parametrize("code", [pytest.param(code, marks=pytest.mark.slow if code in SLOW else ()) for code in PAGES])
-def test_the_example_triggers_the_finding(code, every_repeat):  # pages show what a user gets
+def test_the_example_triggers_the_finding(code):  # pages show what a user gets
     example = finding_sections(code)["example"]
     (source,), (shown,) = PYTHON.findall(example), PRINTED.findall(example)
     printed = run(source, {"__name__": "__main__"})
@@ -78,9 +79,10 @@ def test_the_example_triggers_the_finding(code, every_repeat):  # pages show wha
     assert figures[0] == pytest.approx(figures[1], rel=0.1, abs=0.03)
 
 
+@pytest.mark.limits(repeats=10)
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [code for code in PAGES if len(PYTHON.findall(PAGES[code])) > 1])
-def test_what_to_do_runs_after_the_example(code, every_repeat):
+def test_what_to_do_runs_after_the_example(code):
     namespace = {"__name__": "__main__"}
     for source in PYTHON.findall(PAGES[code]):
         run(source, namespace)

@@ -240,7 +240,7 @@ def test_what_cannot_be_used_of_a_file(tmp_path, given, kind, message):
         check_problem(**asked)
 
 
-def test_every_floor_reads_a_file(tmp_path, coarse_curves):
+def test_every_floor_reads_a_file(tmp_path):
     """Functions of X and y give the same for a file as for its table."""
     file, _ = write_file(tmp_path, LABELS)
     table = read_table(file, target="y")
@@ -261,7 +261,8 @@ def test_every_floor_reads_a_file(tmp_path, coarse_curves):
     assert of_numbers.interval == regression_floor(read_table(numbers, target="y"), learners=["linear"]).interval
 
 
-def test_a_report_on_a_file(tmp_path, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_report_on_a_file(tmp_path):
     file, _ = write_file(tmp_path, LABELS)
     summary = difficulty_report(str(file), "y", effort="fast").summary
     assert summary["title"] == "rows.csv"

@@ -237,7 +237,8 @@ def test_true_types_of_frames():
     assert {column.name: column.n_missing for column in table.columns}["count"] == 1
 
 
-def test_functions_take_the_name_of_a_column(frame, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_functions_take_the_name_of_a_column(frame):
     data = frame.drop(columns="row")
     table = read_table(data, target="outcome")
     assert bayesfloor.bayes_error(data, "outcome").estimate == bayesfloor.bayes_error(table).estimate
@@ -550,7 +551,8 @@ def test_an_unknown_treatment_is_refused(table):
 # --- transformers
 
 
-def test_a_transformer_of_ones_own(frame, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_transformer_of_ones_own(frame):
     own = make_column_transformer(
         (OneHotEncoder(sparse_output=False), ["city"]), (SimpleImputer(), ["age"]), verbose_feature_names_out=False
     )
@@ -586,7 +588,8 @@ def test_table_preparer_for_numbers_and_regression():
         TablePreparer(encode="magic").fit(X)
 
 
-def test_nothing_in_a_table_becomes_markup(tmp_path, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_nothing_in_a_table_becomes_markup(tmp_path):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(
         {

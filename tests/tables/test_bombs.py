@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesfloor import read_table
-from bayesfloor.runtime import limits
 from bayesfloor.tables.binary_tables import unpacked_sizes
 from bayesfloor.tables.formats import read_raw
 
@@ -18,8 +17,8 @@ MIB = 2**20
 
 
 @pytest.fixture
-def small_machine(monkeypatch):
-    monkeypatch.setattr(limits, "available_memory", lambda: 8 * MIB)
+def small_machine(set_limits):
+    set_limits(memory=8 * MIB)
 
 
 @pytest.fixture
@@ -47,8 +46,8 @@ def test_a_parquet_file_of_long_text(tmp_path, small_machine, frames_read):
     assert frames_read == []
 
 
-def test_a_parquet_file_beyond_the_limit(tmp_path, monkeypatch, frames_read):
-    monkeypatch.setattr("bayesfloor.tables.unpacking.UNPACKED_LIMIT", MIB)
+def test_a_parquet_file_beyond_the_limit(tmp_path, frames_read, set_limits):
+    set_limits(unpacked_bytes=MIB)
     file = tmp_path / "text.parquet"
     pl.DataFrame({"a": ["x" * 4 * MIB, "b"], "y": ["u", "v"]}).write_parquet(file)
     with pytest.raises(ValueError, match=r"text\.parquet unpacks to 4\.0 MiB; the limit is 1\.0 MiB"):
@@ -130,8 +129,8 @@ WIDE = {
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_too_many_columns(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("bayesfloor.tables.unpacking.MOST_COLUMNS", 4, raising=False)
+def test_too_many_columns(tmp_path, name, set_limits):
+    set_limits(table_columns=4, raising=False)
     WIDE[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 5 columns; the limit is 4\. Are rows and columns exchanged\?"):
         read_table(tmp_path / name)
@@ -152,9 +151,9 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_too_many_rows(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("bayesfloor.tables.unpacking.MOST_ROWS", 9)
-    monkeypatch.setattr("bayesfloor.tables.binary_tables.MOST_ROWS", 9)
+def test_too_many_rows(tmp_path, name, set_limits):
+    set_limits(table_rows=9)
+    set_limits(table_rows=9)
     LONG[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 10 rows or more; the limit is 9\. Draw a sample of them first"):
         read_table(tmp_path / name)
@@ -174,8 +173,8 @@ def test_a_small_parquet_file_of_many_rows(tmp_path, frames_read):
 
 
 @pytest.mark.parametrize("packed", ["gz", "zip"])
-def test_unpacking_stops_at_too_many_lines(tmp_path, monkeypatch, packed):
-    monkeypatch.setattr("bayesfloor.tables.unpacking._MOST_LINES", 100)
+def test_unpacking_stops_at_too_many_lines(tmp_path, set_limits, packed):
+    set_limits(table_rows=50)
     file = tmp_path / f"t.csv.{packed}"
     if packed == "gz":
         file.write_bytes(gzip.compress(b"1,1\n" * 101))

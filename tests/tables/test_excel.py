@@ -8,8 +8,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from bayesfloor.runtime import limits
-from bayesfloor.tables import excel
 from bayesfloor.tables.columns import DateColumn, NumberColumn, TextColumn
 from bayesfloor.tables.read import read_raw, read_table
 
@@ -151,13 +149,13 @@ def test_a_sheet_may_claim_any_size(write):
     assert read_raw(write(zipped(parts))).n_rows == 3
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(write, monkeypatch):
+def test_a_bomb_is_refused_before_it_is_unpacked(write, set_limits):
     path = write(workbook({"S": TIDY}, **{"xl/sharedStrings.xml": b" " * 5 * 2**20}))
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(limits, "available_memory", lambda: 8 * 2**20)
+    set_limits(memory=8 * 2**20)
     with pytest.raises(MemoryError, match=r"Unpacking book\.xlsx would take about 20\.0 MiB of memory"):
         read_raw(path)
-    monkeypatch.setattr(excel, "UNPACKED_LIMIT", 2**20)
+    set_limits(unpacked_bytes=2**20)
     with pytest.raises(ValueError, match=r"book\.xlsx unpacks to more than 1\.0 MiB, which is the limit"):
         read_raw(path)
 

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import bayesfloor as bf
-from bayesfloor.runtime import limits
 from bayesfloor.runtime.frames import column_named, column_texts
 from bayesfloor.tables.arguments import check_problem, subgroups_of, table_of
 from bayesfloor.tables.columns import OtherColumn, UnknownColumnError
@@ -272,10 +271,10 @@ def test_groups_and_weights_that_are_columns_are_no_features(with_text):
         assert len(model.predict(frame[list("abc")])) == N
 
 
-def test_sparse_rows_to_predict_are_made_dense_where_there_is_room(monkeypatch):
+def test_sparse_rows_to_predict_are_made_dense_where_there_is_room(set_limits):
     X = np.random.default_rng(0).normal(size=(N, 3))
     model = bf.StackedClassifier(**FEW, effort="fast").fit(X, np.arange(N) % 2)
     np.testing.assert_array_equal(model.predict(sparse.csr_array(X)), model.predict(X))
-    monkeypatch.setattr(limits, "available_memory", lambda: 100)
+    set_limits(memory=100)
     with pytest.raises(MemoryError, match=r"Sparse X of shape \(84, 3\) as a dense array would take"):
         model.predict(sparse.csr_array(X))

@@ -192,7 +192,7 @@ def test_progress_is_a_bool_or_a_callable(tmp_path):
         read_table(tmp_path / "a.csv", progress="yes")
 
 
-def test_columns_side_by_side_become_x_without_a_copy(tmp_path, monkeypatch):
+def test_columns_side_by_side_become_x_without_a_copy(tmp_path):
     (tmp_path / "a.csv").write_text("a,y,b\n1,u,2\n3,v,4\n5,u,9\n")
     raw = read_text_table(Contents("a.csv", ".csv", (tmp_path / "a.csv").read_bytes()), target="y")
     a, b = (column.values for column in raw.columns if isinstance(column, NumberColumn))

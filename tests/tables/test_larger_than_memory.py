@@ -12,7 +12,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesfloor.tables import source_kinds, unpacking
 from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import raw_of_frame
@@ -46,8 +45,8 @@ def frame():
 
 
 @pytest.fixture
-def small_chunks(monkeypatch):
-    monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 77)
+def small_chunks(set_limits):
+    set_limits(chunk_rows=77)
 
 
 def folder_of(frame, folder, starts=(0, 300, 301, N_ROWS)):
@@ -115,14 +114,14 @@ def test_chunks_of_a_text(frame, tmp_path, small_chunks, packed):
     assert all_chunks(source_of(path), target="y") == expected
 
 
-def test_a_sample_is_the_same_from_everywhere(frame, tmp_path, monkeypatch):
+def test_a_sample_is_the_same_from_everywhere(frame, tmp_path, set_limits):
     keys = keys_of_rows(0, N_ROWS, 5)
     assert len(np.unique(keys)) == N_ROWS
     expected = np.sort(np.argsort(keys)[:200])
     values = values_of(raw_of_frame(frame[expected]))
     counts = dict(frame["y"].value_counts().iter_rows())
     for chunk_rows in (10, 500, 10_000):
-        monkeypatch.setattr(source_kinds, "CHUNK_ROWS", chunk_rows)
+        set_limits(chunk_rows=chunk_rows)
         place = tmp_path / str(chunk_rows)
         place.mkdir()
         for name, given in sources_of(frame, place).items():
@@ -248,8 +247,8 @@ def test_a_damaged_text_is_named(frame, tmp_path):
         list(source_of(path).chunks())
 
 
-def test_a_small_file_cannot_unpack_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**20)
+def test_a_small_file_cannot_unpack_for_ever(tmp_path, set_limits):
+    set_limits(unpacked_bytes=2**20)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"1,1\n" * 2**20))
     with pytest.raises(ValueError, match=r"bomb\.csv\.gz unpacks to more than 1\.\d MiB"):

@@ -26,7 +26,7 @@ from bayesfloor import (
     read_table,
     regression_floor,
 )
-from bayesfloor.tables import source_kinds, sources
+from bayesfloor.tables import sources
 
 N_ROWS = 400
 QUICK = {"learners": ["gaussian"]}
@@ -74,12 +74,12 @@ def _files_of(frame, folder):
 
 
 @pytest.fixture
-def few_rows(monkeypatch):
+def few_rows(monkeypatch, set_limits):
     """Have 100 rows be too many for memory."""
     monkeypatch.setattr(sources, "FITTING_VALUES", 100)
     monkeypatch.setattr(sources, "DRAWN_VALUES", 400)
-    monkeypatch.setattr(sources, "LEARNED_ROWS", 100)
-    monkeypatch.setattr(source_kinds, "CHUNK_ROWS", 64)
+    set_limits(learned_rows=100)
+    set_limits(chunk_rows=64)
 
 
 def test_read_table(tmp_path):
@@ -92,7 +92,8 @@ def test_read_table(tmp_path):
         assert not table.origin.is_drawn
 
 
-def test_floors(tmp_path, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_floors(tmp_path):
     expected = learned_floor(numbers(), "y", **QUICK)
     of_numbers = regression_floor(mixed().drop(columns=["y"]), "z", groups="site", learners=["linear"])
     forms = in_every_form(numbers(), tmp_path)
@@ -104,7 +105,8 @@ def test_floors(tmp_path, few_learners):
         assert found.estimate == pytest.approx(of_numbers.estimate), name
 
 
-def test_a_dask_array_with_its_labels(few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_dask_array_with_its_labels():
     frame = numbers()
     X, y = frame[["a", "b", "c"]].to_numpy(), frame["y"].to_numpy()
     expected = learned_floor(X, y, **QUICK)
@@ -113,7 +115,8 @@ def test_a_dask_array_with_its_labels(few_learners):
         assert learned_floor(chunked, labels, **QUICK).estimate == expected.estimate
 
 
-def test_rows_are_drawn_where_there_are_too_many(tmp_path, few_rows, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_rows_are_drawn_where_there_are_too_many(tmp_path, few_rows):
     estimates = {}
     for name, given in in_every_form(mixed(), tmp_path).items():
         floor, model = learned_floor(given, "y", by="kind", **QUICK, return_model=True)
@@ -130,7 +133,8 @@ def test_rows_are_drawn_where_there_are_too_many(tmp_path, few_rows, few_learner
     assert (found.n_samples, found.n_rows) == (N_ROWS, 100)
 
 
-def test_the_seed_decides_which_rows_are_drawn(tmp_path, few_rows, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_the_seed_decides_which_rows_are_drawn(tmp_path, few_rows):
     frame = numbers()
     given = in_every_form(frame, tmp_path)["folder"]
     chosen = {seed: sources.sample_of(sources.source_of(given), 100, seed).rows for seed in (0, 5)}
@@ -152,7 +156,8 @@ def test_the_seed_decides_which_rows_are_drawn(tmp_path, few_rows, few_learners)
         assert found.learned.reached == pytest.approx(expected.learned.reached)
 
 
-def test_rows_that_stand_out_are_counted_among_those_drawn(tmp_path, few_rows, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_rows_that_stand_out_are_counted_among_those_drawn(tmp_path, few_rows):
     frame = numbers()
     frame["y"] = (frame["a"] > 0).astype(int)
     frame.loc[::20, "y"] = 1 - frame.loc[::20, "y"]
@@ -182,8 +187,9 @@ def test_values_beside_rows_that_were_drawn(few_rows):
         learned_floor(X, y[1:], **QUICK)
 
 
+@pytest.mark.limits(learners=("gaussian", "linear"))
 @pytest.mark.parametrize("name", ["folder", "csv", "csv files", "lazy", "dask"])
-def test_estimators(tmp_path, name, few_learners):
+def test_estimators(tmp_path, name):
     frame = numbers()
     form = in_every_form(frame, tmp_path)[name]
     X, y = frame[["a", "b", "c"]], frame["y"]
@@ -206,7 +212,8 @@ def _made(folder):
     return folder
 
 
-def test_estimators_fitted_to_rows_that_were_drawn(tmp_path, few_rows, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_estimators_fitted_to_rows_that_were_drawn(tmp_path, few_rows):
     frame = numbers()
     X = frame[["a", "b", "c"]]
     form = in_every_form(frame.assign(w=1.0), tmp_path)["folder"]
@@ -265,8 +272,9 @@ def test_values_beside_both_tables_of_which_rows_were_drawn(tmp_path, few_rows):
         drift(*forms, groups=(groups[0][1:], groups[1]))
 
 
+@pytest.mark.limits(learners=("gaussian", "linear"))
 @pytest.mark.parametrize("is_drawn", [False, True])
-def test_report(tmp_path, request, is_drawn, coarse_curves, few_learners):
+def test_report(tmp_path, request, is_drawn):
     if is_drawn:
         request.getfixturevalue("few_rows")
     errors = set()
@@ -301,7 +309,8 @@ def test_a_function_that_reports_no_sample_warns(tmp_path, few_rows):
     assert (floor.n_samples, floor.n_rows) == (400, 100)
 
 
-def test_gap_and_comparison(tmp_path, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_gap_and_comparison(tmp_path):
     frame = numbers()
     forms = in_every_form(frame, tmp_path)
     model = GaussianNB()

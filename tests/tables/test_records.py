@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.runtime import limits
-from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.read import read_raw, read_table
 
@@ -112,16 +110,16 @@ def test_infinite_numbers_are_named(write):
             read_table(write(text), prepare=None)
 
 
-def test_a_new_key_in_each_record(write, monkeypatch):
+def test_a_new_key_in_each_record(write, set_limits):
     text = as_lines({str(i): 1} for i in range(2000))
-    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**20)
+    set_limits(unpacked_bytes=2**20)
     with pytest.raises(ValueError, match=r"unpacks to 2,000 rows of 2,000 columns, 30\.5 MiB; the limit is 1\.0"):
         read_raw(write(text))
-    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**30)
-    monkeypatch.setattr(limits, "available_memory", lambda: 2**26)
+    set_limits(unpacked_bytes=2**30)
+    set_limits(memory=2**26)
     with pytest.raises(MemoryError, match=r"Reading t\.jsonl would take about 91\.6 MiB"):
         read_raw(write(text))
-    monkeypatch.setattr("bayesfloor.tables.unpacking.MOST_COLUMNS", 100)
+    set_limits(table_columns=100)
     with pytest.raises(ValueError, match=r"t\.jsonl has 2,000 columns; the limit is 100"):
         read_raw(write(text))
 

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bayesfloor.runtime import limits
 from bayesfloor.tables import joining
 from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.formats import read_raw, split_source
@@ -172,7 +171,7 @@ def test_formats_may_differ(write, tmp_path):
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, gzip.compress])
-def test_packed_files(write, pack, monkeypatch):
+def test_packed_files(write, pack, set_limits):
     ending = {bz2.compress: "bz2", lzma.compress: "xz", gzip.compress: "gz"}[pack]
     name = {"bz2": "bzip2", "xz": "xz", "gz": "gzip"}[ending]
     table = read_table(write(pack(PLAIN[:9]) + pack(PLAIN[9:]), f"a.csv.{ending}"), scale="none")  # two streams in one
@@ -186,7 +185,7 @@ def test_packed_files(write, pack, monkeypatch):
         read_raw(write(pack(b""), f"e.{ending}"))
     with pytest.raises(ValueError, match=rf"n\.{ending} is named like a packed file, but it is not one"):
         read_raw(write(PLAIN, f"n.{ending}"))
-    monkeypatch.setattr(limits, "available_memory", lambda: 8 * 2**20)
+    set_limits(memory=8 * 2**20)
     with pytest.raises(MemoryError, match=rf"Unpacking b\.{ending} would take about"):
         read_raw(write(pack(bytes(9 * 2**20)), f"b.{ending}"))
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from bayesfloor.cli.input import client_of, n_processes
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import counted
 
 if TYPE_CHECKING:
@@ -80,13 +81,13 @@ def rows_to_train_on(table: "Table", options: TableOptions, effort: str, n_value
     -------
     int
     """
-    from bayesfloor.data.sampling import LEARNED_ROWS, affordable_rows
+    from bayesfloor.data.sampling import affordable_rows
     from bayesfloor.floor.learned.efforts import EFFORTS
 
     if options.max_rows is not None:
         return len(table.X)
     if options.time is not None:
-        return min(len(table.X), LEARNED_ROWS)
+        return min(len(table.X), limits().learned_rows)
     by_default = affordable_rows(table.X.shape[1], n_values if options.groups is None else n_values // 2)
     return int(min(len(table.X), by_default, EFFORTS[effort].most_rows))
 

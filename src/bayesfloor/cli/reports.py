@@ -26,6 +26,7 @@ from bayesfloor.cli.options import (
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 from bayesfloor.cli.streams import STDIN
 from bayesfloor.cli.warmup import compiling_boosting
+from bayesfloor.runtime.settings import limits
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -77,11 +78,11 @@ def report(
     # at once: what is loaded next takes a second
     with compiling_boosting(options.task != "regression"):
         task = check_metric_options(judged, options.task, target_value=target_value)
-        from bayesfloor.data.sampling import LEARNED_VALUES, REPORT_VALUES
+        from bayesfloor.data.sampling import LEARNED_VALUES
         from bayesfloor.floor.learned.model_predictions import DECIDED
 
         table = open_table(files, options, judged.by, task=task)
-        n_values = REPORT_VALUES if table.task == "classification" else LEARNED_VALUES
+        n_values = limits().report_values if table.task == "classification" else LEARNED_VALUES
         announce(table, options, rows_to_train_on(table, options, judged.effort, n_values))
         judged_by = metric_arguments(judged, table)
         is_of_scores = judged_by["metric"][0] not in DECIDED

@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from bayesfloor.data.sampling import Keys
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.limits import in_gib
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.task_graph import WithArrays
 from bayesfloor.runtime.threads import WorkerPool
 
-#: Rows of a part, about, and what the number of parts is a multiple of.
-PART_ROWS, QUARTERS = 2**18, 4
+#: What the number of parts is a multiple of.
+QUARTERS = 4
 #: Share of a disk's free space that parts may take: rows are put in order one part after the other.
 MOST_OF_DISK = 0.8
 #: What to do where rows have no room.
@@ -199,7 +200,7 @@ class PartWriter:
     """
 
     def __init__(self, n_rows: int, n_directions: int, n_columns: int, y_kind: Any) -> None:
-        self.n_parts = QUARTERS * max(1, -(-n_rows // (QUARTERS * PART_ROWS)))
+        self.n_parts = QUARTERS * max(1, -(-n_rows // (QUARTERS * limits().part_rows)))
         self.kinds = {
             "points": (np.dtype(np.float32), n_directions),
             "bins": (np.dtype(np.uint8), n_columns),

@@ -7,29 +7,23 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hash_kernels import GOLDEN, add_hashes, hash_rows, mix64, sums_of_hashes
+from bayesfloor.runtime.settings import limits
 
 Keys = NDArray[np.uint64]
 
-#: Rows up to which the learned floor cross-validates all its learners, which train some fifty times. Of more rows some
-#: are held out, and learners of linear cost are trained on the rest.
-LEARNED_ROWS = 10_000
 #: Most values, rows times features, of the learned floor where `max_rows` is None: about ten minutes of one core.
 LEARNED_VALUES = 64_000_000
-#: The same for a report, which should come in a minute or two.
-REPORT_VALUES = 8_000_000
 #: Features that a row counts for at the least: trees and distances cost as much with fewer.
 FEWEST_FEATURES = 64
 #: Most rows for choices of features and transforms where `max_rows` is None: every candidate needs forests.
 CHOICE_ROWS = 5_000
-#: Most rows of the spanning trees of a report, unless the caller gives another number.
-TREE_ROWS = 50_000
 #: Rows that a rare class keeps in a sample, where it has so many: an AUC is then known to about .02.
 RARE_ROWS = 200
 
 
 def affordable_rows(n_features: int, n_values: int = LEARNED_VALUES) -> int:
     """Return how many rows the learned floor uses of its own accord, for so many values in all."""
-    return max(LEARNED_ROWS, n_values // max(n_features, FEWEST_FEATURES))
+    return max(limits().learned_rows, n_values // max(n_features, FEWEST_FEATURES))
 
 
 def copy_numbers(hashes: Keys, codes: Ints) -> Keys:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.row_parts import PART_ROWS, RowPart
+from bayesfloor.data.row_parts import RowPart
 from bayesfloor.learn.boosting import RIDGE, bins_by, columns_to_boost, cuts_of, scores_by, shares_of
 from bayesfloor.learn.boosting_kernels import (
     MOST_BINS,
@@ -44,14 +44,15 @@ from bayesfloor.learn.boosting_part_kernels import (
 from bayesfloor.learn.parts import PartPool, Shared
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.threads import WorkerPool
 
 #: Name of the learner.
 NAME = "boosting of all rows"
 #: Trees of all classes together, at the least and at the most, and rows for each tree in between.
 FEWEST_TREES, MOST_TREES, ROWS_OF_TREE = 450, 700, 1000
-#: Rounds at the least and at the most.
-FEWEST_ROUNDS, MOST_ROUNDS = 40, 150
+#: Rounds at the least.
+FEWEST_ROUNDS = 40
 #: Share of each step that is taken, at the least and at the most, and what the shares of all rounds add up to between.
 RATE, LARGE_RATE, ALL_RATES = 0.15, 0.25, 22.0
 #: Longest step of the score of a class, before a share of it is taken. Where a class is rare, second derivatives nearly
@@ -185,7 +186,8 @@ def boosting_of_parts(train: Train, test: Floats, seed: int) -> dict[str, Floats
     cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(known.shape[1]))
     bins, y = np.ascontiguousarray(bins_by(known, cuts, is_category).T), train.codes if train.n_classes else train.y
     none = np.empty((len(y), 0), np.float32)
-    parts = [RowPart(none, bins[at : at + PART_ROWS], y[at : at + PART_ROWS]) for at in range(0, len(y), PART_ROWS)]
+    step = limits().part_rows
+    parts = [RowPart(none, bins[at : at + step], y[at : at + step]) for at in range(0, len(y), step)]
     target = boosted_target(train.prior, train.n_classes)
     trees = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, is_category, seed, train.check)
     scores = scores_by(bins_by(others, cuts, is_category), is_category, target.start, *trees)
@@ -195,7 +197,7 @@ def boosting_of_parts(train: Train, test: Floats, seed: int) -> dict[str, Floats
 def _pace(n_rows: int, n_scores: int) -> tuple[int, float]:
     """Return the rounds, and the share of each step that is taken."""
     n_trees = min(max(FEWEST_TREES, n_rows // ROWS_OF_TREE), MOST_TREES)
-    n_rounds = min(max(FEWEST_ROUNDS, n_trees // n_scores), MOST_ROUNDS)
+    n_rounds = min(max(FEWEST_ROUNDS, n_trees // n_scores), limits().part_rounds)
     return n_rounds, min(max(RATE, ALL_RATES / n_rounds), LARGE_RATE)
 
 

@@ -55,6 +55,7 @@ from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train, share_a_unit
 from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.settings import limits
 
 Family = Callable[[Train, Floats, int], dict[str, Floats]]
 
@@ -117,6 +118,12 @@ SLOW_LEARNING = ("pairs", "triples", "nominal", "network")
 _CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
 
 
+def allowed(families: dict[str, Family]) -> dict[str, Family]:
+    """Return those of the families that the limits leave."""
+    names = limits().learners
+    return families if names is None else {name: family for name, family in families.items() if name in names}
+
+
 def class_families_for(
     X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
 ) -> dict[str, Family]:
@@ -127,7 +134,7 @@ def class_families_for(
     training set makes for itself.
     """
     if supervised is not None:
-        return {name: family for name, family in CLASS_FAMILIES.items() if name not in _CONDITIONAL}
+        return allowed({name: family for name, family in CLASS_FAMILIES.items() if name not in _CONDITIONAL})
     n_columns = int((X.min(axis=0) < X.max(axis=0)).sum())
     wanted = {
         "unit": tabular is None and share_a_unit(X),
@@ -136,7 +143,7 @@ def class_families_for(
         "nominal": tabular is not None or bool(is_nominal(X).any()),
         "network": is_mostly_binary(X),
     }
-    return {name: family for name, family in CLASS_FAMILIES.items() if wanted.get(name, True)}
+    return allowed({name: family for name, family in CLASS_FAMILIES.items() if wanted.get(name, True)})
 
 
 def number_families_for(
@@ -144,7 +151,7 @@ def number_families_for(
 ) -> dict[str, Family]:
     """Return the families of numbers that have something to say about rows: a unit has to be shared, rows many."""
     wanted = {"unit": tabular is None and supervised is None and share_a_unit(X), NAME: n_rows >= MANY_ROWS}
-    return {name: family for name, family in NUMBER_FAMILIES.items() if wanted.get(name, True)}
+    return allowed({name: family for name, family in NUMBER_FAMILIES.items() if wanted.get(name, True)})
 
 
 def family_of(name: str, estimator: Any) -> Family:

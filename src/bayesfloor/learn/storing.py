@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_parts import PartWriter, RowPart, StoredRows
-from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, Keys
+from bayesfloor.data.sampling import RARE_ROWS, Keys
 from bayesfloor.learn.by_parts import RowEncoder
 from bayesfloor.learn.training_rows import Codes, Train, standardised_with
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.threads import WorkerPool
 
 #: Share of a class that is tested at the most, and rows that are encoded at a time.
@@ -142,10 +143,10 @@ def store_rows(
 def _limits(last_key: np.uint64, n_samples: int, in_sample: Ints) -> Keys:
     """Return the largest key of a row that is tested, for each class, from the rows of each in the sample."""
     counts = np.maximum(in_sample, 1) * (n_samples / in_sample.sum())
-    wanted = np.maximum(LEARNED_ROWS * counts / n_samples, np.minimum(RARE_ROWS, MOST_TESTED * counts))
+    wanted = np.maximum(limits().learned_rows * counts / n_samples, np.minimum(RARE_ROWS, MOST_TESTED * counts))
     share = np.minimum(wanted / counts, MOST_TESTED)
-    limits: Keys = last_key + (share * 2.0**64).astype(np.uint64)
-    return limits
+    largest: Keys = last_key + (share * 2.0**64).astype(np.uint64)
+    return largest
 
 
 def _with_tested(sample: Problem, drawn: Batch, stored: StoredRows) -> Problem:

@@ -10,7 +10,6 @@ from bayesfloor.data.metrics import NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import REPORT_VALUES
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
@@ -24,6 +23,7 @@ from bayesfloor.report.sections.section import Facts
 from bayesfloor.report.verdict import verdict_of
 from bayesfloor.runtime.checks import check_float, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tables.arguments import at_hand, is_file, problem_and_table
 from bayesfloor.tables.columns import RawTable
 
@@ -185,7 +185,7 @@ def difficulty_report(
             compared=compared,
         )
     else:
-        n_classes, by_default = len(source.problem.classes), rows_by_default(source.problem, REPORT_VALUES)
+        n_classes, by_default = len(source.problem.classes), rows_by_default(source.problem, limits().report_values)
         figures = figures_of_classes(
             source,
             options,

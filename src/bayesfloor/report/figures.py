@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.class_means import nearness_of_means
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS, stratified_rows
+from bayesfloor.data.sampling import stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import comparable, gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
@@ -35,6 +35,7 @@ from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.progress import Stages
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tree import ClassTree, build_class_tree
 
 #: Columns that a reader is asked to think about.
@@ -283,7 +284,7 @@ def figures_of_classes(
     columns = single_columns(source, options)
 
     def train(of: Problem, n_more: int) -> tuple[LearnedFloor, HeldOut]:
-        most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
+        most = max_rows if of is problem else min(max_rows, rows_by_default(of, limits().report_values))
         rest = n_more * _TRAINING + _FAST_MODEL + _GROWING
         how = _how_to_train(options, stages.begin(_TRAINING, rest))
         return learned_floor_of(of, max_rows=most, **judged_by, **how)
@@ -313,8 +314,8 @@ def figures_of_classes(
 
 def _floors_of_pairs(problem: Problem, options: Options, source: Source) -> tuple[PairwiseBayesError, Floats]:
     """Return the floors that the class tree is built from, and how near the means of the classes are."""
-    if len(problem.X) > TREE_ROWS:
-        rows = np.sort(stratified_rows(problem.codes, TREE_ROWS, source.keys(options.random_state)))
+    if len(problem.X) > limits().tree_rows:
+        rows = np.sort(stratified_rows(problem.codes, limits().tree_rows, source.keys(options.random_state)))
         problem = problem.take(rows)
     counted = count_cross_edges(problem, options, pairs=True)
     return pairwise_result(counted, problem, options, normalize=True), nearness_of_means(problem.X, problem.codes)

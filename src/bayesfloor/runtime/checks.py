@@ -43,6 +43,12 @@ def check_int(name: str, value: Any, low: int = 1, high: float = np.inf) -> int:
     return int(value)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of threads."""
+    if n_jobs is not None and (not is_int(n_jobs) or n_jobs == 0):
+        raise ParameterError("n_jobs", "an int other than 0, or None for all cores", n_jobs)
+
+
 def check_float(name: str, value: Any, allowed: str) -> float:
     """Return a float in an interval that is written as in mathematics, such as "(0, 1]"."""
     low, high = (float(end) for end in allowed[1:-1].split(","))

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from bayesfloor.runtime.checks import ParameterError, is_int
+from bayesfloor.runtime.checks import check_jobs
+from bayesfloor.runtime.settings import jobs_of_block, limits
 
 _PROC = "/proc"
 _CGROUPS = "/sys/fs/cgroup"
@@ -39,16 +40,17 @@ def check_n_jobs(n_jobs: Any) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        None means every core this process may use. Negative numbers count from there, as in
-        joblib: -1 is all of them, -2 all but one. A thread of a pool may use one core.
+        None means every core this process may use, or what `settings` say. Negative numbers count from there, as
+        in joblib: -1 is all of them, -2 all but one. A thread of a pool may use one core.
 
     Returns
     -------
     int
         At least 1.
     """
-    if n_jobs is not None and (not is_int(n_jobs) or n_jobs == 0):
-        raise ParameterError("n_jobs", "an int other than 0, or None for all cores", n_jobs)
+    check_jobs(n_jobs)
+    if n_jobs is None and not _in_a_pool.get():
+        n_jobs = jobs_of_block()
     if n_jobs is not None and n_jobs > 0:
         return int(n_jobs)
     n_cores = 1 if _in_a_pool.get() else usable_cores()
@@ -63,21 +65,21 @@ def usable_cores() -> int:
     processes does not become a pool of pools.
     """
     if hasattr(os, "sched_getaffinity"):
-        limits = [len(os.sched_getaffinity(0))]
+        counts = [len(os.sched_getaffinity(0))]
     else:
-        limits = [os.cpu_count() or 1]
+        counts = [os.cpu_count() or 1]
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         first = os.environ.get(variable, "").split(",")[0].strip()  # OpenMP allows "4,2"
         if first.isdecimal():
-            limits.append(int(first))
+            counts.append(int(first))
     for folder in _group_folders("cpu"):
         quota, _, period = _read(f"{folder}/cpu.max").partition(" ")
         if not period:
             quota = _read(f"{folder}/cpu.cfs_quota_us")
             period = _read(f"{folder}/cpu.cfs_period_us")
         if quota.isdecimal() and period.isdecimal():
-            limits.append(math.ceil(int(quota) / int(period)))
-    return max(1, min(limits))
+            counts.append(math.ceil(int(quota) / int(period)))
+    return max(1, min(counts))
 
 
 def check_memory(required_bytes: float, what: str) -> None:
@@ -104,19 +106,21 @@ def check_memory(required_bytes: float, what: str) -> None:
 
 def available_memory() -> int | None:
     """Count the bytes this process can still allocate, or return None when that is unknown."""
-    limits = []
+    if limits().memory is not None:
+        return limits().memory
+    free = []
     for line in _read(f"{_PROC}/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
-            limits.append(int(line.split()[1]) * 1024)
+            free.append(int(line.split()[1]) * 1024)
     for folder in _group_folders("memory"):
         limit = _read(f"{folder}/memory.max") or _read(f"{folder}/memory.limit_in_bytes")
         used = _read(f"{folder}/memory.current") or _read(f"{folder}/memory.usage_in_bytes")
         if limit.isdecimal() and used.isdecimal():
             used_for_good = int(used) - _reclaimable_bytes(folder)
-            limits.append(max(0, int(limit) - used_for_good))
-    if not limits and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(limits, default=None)
+            free.append(max(0, int(limit) - used_for_good))
+    if not free and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        free.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(free, default=None)
 
 
 def in_gib(n_bytes: float) -> str:

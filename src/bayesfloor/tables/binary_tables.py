@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.limits import check_memory
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tables.columns import (
     Column,
     DateColumn,
@@ -36,7 +37,7 @@ from bayesfloor.tables.columns import (
     text_column,
 )
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS
-from bayesfloor.tables.unpacking import MOST_ROWS, Contents, check_n_columns, check_n_rows, check_size, check_unpacked
+from bayesfloor.tables.unpacking import Contents, check_n_columns, check_n_rows, check_size, check_unpacked
 
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 COPIES_OF_TEXT = 4
@@ -72,7 +73,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         _check_pages(contents)
     with told_as(f"{contents.name} cannot be read as {kind.capitalize()}: ", polars.exceptions.PolarsError, OSError):
         if kind == "stream":
-            lazy = polars.read_ipc_stream(stream, n_rows=MOST_ROWS + 1).lazy()
+            lazy = polars.read_ipc_stream(stream, n_rows=limits().table_rows + 1).lazy()
         else:
             lazy = polars.scan_parquet(stream) if kind == "parquet" else polars.scan_ipc(stream)
         # what the file says of itself, before its columns are unpacked

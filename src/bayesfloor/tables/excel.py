@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.limits import check_memory, in_gib
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import counted, listed_names, quoted
 from bayesfloor.tables.binary_tables import column_of, told_as
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, RawTable, check_names, codes_among, text_column
 from bayesfloor.tables.sniffing import has_header
 from bayesfloor.tables.text_tables import fill_names
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents, check_n_columns
+from bayesfloor.tables.unpacking import Contents, check_n_columns
 
 #: Search the names of the columns in the first rows only, this many.
 _TOP_ROWS = 100
@@ -81,7 +82,7 @@ def read_excel(contents: Contents, sheet: str | None) -> RawTable:
 def _measured(contents: Contents) -> bytes:
     """Return the parts of a workbook that hold its tables, as a zip file that unpacks to what was measured."""
     name = contents.name
-    packed, total = io.BytesIO(), 0
+    packed, total, most = io.BytesIO(), 0, limits().unpacked_bytes
     try:
         with contents.open() as stream, zipfile.ZipFile(stream) as archive, zipfile.ZipFile(packed, "w") as measured:
             members = [m for m in archive.infolist() if m.filename.lower().endswith((".xml", ".rels"))]
@@ -91,8 +92,8 @@ def _measured(contents: Contents) -> bytes:
                 if member.flag_bits & 1:
                     raise ValueError(f"{name} is locked by a password; save it without")
                 total += member.file_size
-                if total > UNPACKED_LIMIT:
-                    raise ValueError(f"{name} unpacks to more than {in_gib(UNPACKED_LIMIT)}, which is the limit")
+                if total > most:
+                    raise ValueError(f"{name} unpacks to more than {in_gib(most)}, which is the limit")
                 check_memory(4 * total, f"Unpacking {name}")
                 part = archive.read(member)  # ends where the file says that it does, or fails
                 _check_extent(part, name)
@@ -120,10 +121,11 @@ def _check_extent(part: bytes, name: str) -> None:
     n_columns = max([most_in_row, *map(_column_number, set(_COLUMN.findall(part)))])
     n_rows, n_columns = min(n_rows, _MOST_ROWS), min(n_columns, _MOST_COLUMNS)
     n_bytes = _CELL_BYTES * n_rows * n_columns
-    if n_bytes > UNPACKED_LIMIT:
+    most = limits().unpacked_bytes
+    if n_bytes > most:
         raise ValueError(
             f"{name}: a sheet has cells as far as row {counted(n_rows)} and column {counted(n_columns)}, "
-            f"{in_gib(n_bytes)} in all; the limit is {in_gib(UNPACKED_LIMIT)}. Delete what lies far from the table"
+            f"{in_gib(n_bytes)} in all; the limit is {in_gib(most)}. Delete what lies far from the table"
         )
     # places that are given and places that are counted may add up, in rows and in columns
     check_memory(4 * n_bytes, f"Reading {name}")

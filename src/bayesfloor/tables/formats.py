@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesfloor.runtime.limits import in_gib
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tables.arff import looks_like_arff, read_arff
 from bayesfloor.tables.binary_tables import read_frame, read_npz
 from bayesfloor.tables.columns import RawTable, likely_target
@@ -20,7 +21,7 @@ from bayesfloor.tables.joining import (
 )
 from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
 from bayesfloor.tables.text_tables import read_text_table
-from bayesfloor.tables.unpacking import STDIN, UNPACKED_LIMIT, Contents, read_contents
+from bayesfloor.tables.unpacking import STDIN, Contents, read_contents
 from bayesfloor.tables.value_tables import looks_like_json, read_json
 
 Source = str | os.PathLike[str]
@@ -89,7 +90,7 @@ def detect_format(contents: Contents) -> str:
     return "text"
 
 
-def read_raw(source: Source | Sequence[Source], limit: int = UNPACKED_LIMIT, **text_options: Any) -> RawTable:
+def read_raw(source: Source | Sequence[Source], limit: int | None = None, **text_options: Any) -> RawTable:
     """Read a file of any format, several of them, or a folder of Parquet files.
 
     Parameters
@@ -97,8 +98,8 @@ def read_raw(source: Source | Sequence[Source], limit: int = UNPACKED_LIMIT, **t
     source : str, path-like or sequence of these
         The file; "-" for stdin, ``book.xlsx::sheet`` for a part of one. Several files need the same columns, in any
         order.
-    limit : int
-        The largest number of unpacked bytes, of all files together.
+    limit : int or None
+        The largest number of unpacked bytes, of all files together; None for that of `Limits`.
     **text_options
         Those of `read_text_table`; other formats do without.
 
@@ -107,6 +108,7 @@ def read_raw(source: Source | Sequence[Source], limit: int = UNPACKED_LIMIT, **t
     RawTable
         The rows of several files follow each other.
     """
+    limit = limits().unpacked_bytes if limit is None else limit
     if not isinstance(source, str | os.PathLike):
         return _read_several(list(source), limit, text_options)
     path, part = split_source(source)

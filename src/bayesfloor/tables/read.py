@@ -7,6 +7,7 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import column_named, column_texts, like_input
 from bayesfloor.runtime.progress import reporter
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tables.columns import likely_target
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
@@ -15,7 +16,6 @@ from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, is_t
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
 from bayesfloor.tables.prepare import make_table, prepare_alike, transformed_table
 from bayesfloor.tables.sources import collected, draw_rows
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
 @like_input
@@ -44,7 +44,7 @@ def read_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    max_bytes: int = UNPACKED_LIMIT,
+    max_bytes: int | None = None,
     preparation: Preparation | None = None,
     progress: bool | Progress = False,
 ) -> Table:
@@ -105,10 +105,10 @@ def read_table(
         Seed of that choice, and of which rows are drawn of a table that is too large for memory.
     separator, decimal, encoding, header : optional
         How a text table is written, where detection errs: for example ``";"``, ``","``, ``"cp1252"``, ``False``.
-    max_bytes : int, default=4 GiB
-        Larger files, and packed files that unpack to more, are refused. With the default, rows of Parquet files and
-        text tables beyond it, or beyond 64 million values, are drawn at random: a million, fewer of more than 32
-        columns.
+    max_bytes : int, default=None
+        Larger files, and packed files that unpack to more, are refused; None for 4 GiB. With that, or more, rows of
+        Parquet files and text tables beyond it, or beyond 64 million values, are drawn at random: a million, fewer of
+        more than 32 columns.
     preparation : Preparation or None, default=None
         Make this file ready as another was (`Table.preparation`); whatever else is said about columns is then taken
         from there, and the target may be missing.
@@ -181,7 +181,7 @@ def read_table(
     drawn = None
     if preparation is not None:
         source = collected(source)  # a file that is made ready as another was is used as a whole, or refused
-    elif max_bytes >= UNPACKED_LIMIT:
+    elif max_bytes is None or max_bytes >= limits().unpacked_bytes:
         drawn = draw_rows(source, options.seed, target=of_frame, how=how, **of_columns)
     if drawn is not None:
         raw, drawn = drawn.raw, None  # what the rows were read as is needed no more

@@ -13,12 +13,11 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import column_texts, with_text_names
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tables.columns import Column, RawTable, as_text
 from bayesfloor.tables.frames import raw_of_array, raw_of_frame
 from bayesfloor.tables.unpacking import check_n_columns
 
-#: Rows of a chunk, at the most: what is done once for each chunk takes little time beside what is done for its rows.
-CHUNK_ROWS = 2**17
 #: Values of a chunk, at the most: 32 MiB as numbers.
 CHUNK_VALUES = 2**22
 
@@ -105,7 +104,7 @@ class Source:
     @property
     def chunk_rows(self) -> int:
         """Rows of a chunk at the most."""
-        return max(1, min(CHUNK_ROWS, CHUNK_VALUES // len(self.columns)))
+        return max(1, min(limits().chunk_rows, CHUNK_VALUES // len(self.columns)))
 
     def chunks(self, **known: Any) -> Iterator[RawTable]:
         """Yield all rows in order, chunk by chunk.

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.sampling import LEARNED_ROWS, LEARNED_VALUES
+from bayesfloor.data.sampling import LEARNED_VALUES
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import is_collection, is_lazy_frame
 from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import RawTable, TextColumn, as_text
 from bayesfloor.tables.formats import detect_format, split_source
@@ -26,7 +27,7 @@ from bayesfloor.tables.joining import find_parts, keys_of
 from bayesfloor.tables.parquet_sources import ParquetSource
 from bayesfloor.tables.source_kinds import DaskArraySource, DaskFrameSource, LazyFrameSource, Part, Source
 from bayesfloor.tables.text_sources import TextSource
-from bayesfloor.tables.unpacking import MOST_ROWS, STDIN, UNPACKED_LIMIT, Contents, open_contents
+from bayesfloor.tables.unpacking import STDIN, Contents, open_contents
 
 __all__ = ["Sampled", "Source", "collected", "draw_rows", "keys_of_rows", "sample_of", "source_of"]
 
@@ -266,7 +267,7 @@ def draw_rows(
     if source is None or (isinstance(source, ParquetSource | TextSource) and _fits(source)):
         return None
     n_columns = len(source.columns)
-    wanted = most = max(LEARNED_ROWS, DRAWN_VALUES // max(n_columns, _FEWEST))
+    wanted = most = max(limits().learned_rows, DRAWN_VALUES // max(n_columns, _FEWEST))
     if source.n_rows is None:  # as many are kept as there is room for: they may be all
         most = max(wanted, DRAWN_VALUES // n_columns)
     elif _fits(source):
@@ -292,7 +293,9 @@ def _fits(source: Source) -> bool:
     if isinstance(source, TextSource) and source.n_bytes <= 2 * FITTING_VALUES:  # a value has a separator behind it
         return True
     n_rows = source.n_expected() or 0
-    return n_rows * len(source.columns) <= FITTING_VALUES and n_rows <= MOST_ROWS and source.n_bytes <= UNPACKED_LIMIT
+    most = limits()
+    is_small = n_rows <= most.table_rows and source.n_bytes <= most.unpacked_bytes
+    return is_small and n_rows * len(source.columns) <= FITTING_VALUES
 
 
 class _LowestKeys:

@@ -19,14 +19,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Self, cast
 
 from bayesfloor.runtime.limits import check_memory, in_gib
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import counted, listed
-
-#: Most columns of a file: each is a Python object, and a million of them take minutes before the first distance.
-MOST_COLUMNS = 100_000
-#: Most rows of a file: models are trained on a million at the most, and a few kilobytes can unpack to any number.
-MOST_ROWS = 20_000_000
-#: Bytes of the largest file, unpacked, that is read; larger ones are refused.
-UNPACKED_LIMIT = 4 * 2**30
 
 #: Number of first bytes that are used to detect the format.
 HEAD_BYTES = 2**20
@@ -34,11 +28,7 @@ HEAD_BYTES = 2**20
 #: Bytes to unpack at a time.
 _PIECE_BYTES = 2**22
 
-#: Lines of a packed file: two for each row that is read, since quoted text may have several. Fewer bytes of a file that
-#: is no text look like the end of a line.
-_MOST_LINES = 2 * MOST_ROWS
-
-#: Bytes for each packed one that are read piece by piece, beyond `UNPACKED_LIMIT`; tables of numbers have about four.
+#: Bytes for each packed one that are read piece by piece, beyond `unpacked_bytes`; tables of numbers have about four.
 _MOST_PACKED = 200
 
 #: Memory that unpacking an xz file may take: `xz -9` needs 65 MiB, and a file can ask for gigabytes.
@@ -78,25 +68,27 @@ _ZIPS_OF_ONE_TABLE = (".npz", ".xlsx", ".xlsm")
 
 def check_n_columns(n_columns: int, name: str) -> None:
     """Refuse a file with too many columns, before any work is done on each."""
-    if n_columns > MOST_COLUMNS:
+    most = limits().table_columns
+    if n_columns > most:
         raise ValueError(
-            f"{name} has {counted(n_columns)} columns; the limit is {counted(MOST_COLUMNS)}. Are rows and columns "
-            "exchanged?"
+            f"{name} has {counted(n_columns)} columns; the limit is {counted(most)}. Are rows and columns exchanged?"
         )
 
 
 def check_n_rows(n_rows: int, name: str) -> None:
     """Refuse a file with too many rows, before its columns are unpacked."""
-    if n_rows > MOST_ROWS:
+    most = limits().table_rows
+    if n_rows > most:
         raise ValueError(
-            f"{name} has {counted(n_rows)} rows or more; the limit is {counted(MOST_ROWS)}. Draw a sample of them first"
+            f"{name} has {counted(n_rows)} rows or more; the limit is {counted(most)}. Draw a sample of them first"
         )
 
 
 def check_unpacked(n_bytes: int, name: str, what: str = "") -> None:
     """Refuse a file that unpacks to too many bytes."""
-    if n_bytes > UNPACKED_LIMIT:
-        raise ValueError(f"{name} unpacks to {what}{in_gib(n_bytes)}; the limit is {in_gib(UNPACKED_LIMIT)}")
+    most = limits().unpacked_bytes
+    if n_bytes > most:
+        raise ValueError(f"{name} unpacks to {what}{in_gib(n_bytes)}; the limit is {in_gib(most)}")
 
 
 def check_size(n_rows: int, n_columns: int, name: str, copies: int = 3) -> None:
@@ -180,7 +172,7 @@ class _PackedStream:
         self.packed, self.contents = packed, contents
         opened = gzip.GzipFile(fileobj=packed) if contents.packer == "gzip" else bz2.BZ2File(packed)
         self.stream: Any = opened
-        self.most = max(UNPACKED_LIMIT, _MOST_PACKED * contents.size)
+        self.most = max(limits().unpacked_bytes, _MOST_PACKED * contents.size)
 
     def read(self, n_bytes: int = -1) -> bytes:
         """Read the next bytes."""
@@ -210,15 +202,15 @@ class _PackedStream:
         self.packed.close()
 
 
-def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
+def read_contents(path: Any, *, limit: int | None = None) -> Contents:
     """Read a file, plain or packed by gzip, bzip2, xz or zip.
 
     Parameters
     ----------
     path : str or path-like
         The file; "-" for stdin.
-    limit : int
-        The largest number of unpacked bytes.
+    limit : int or None
+        The largest number of unpacked bytes; None for that of `Limits`.
 
     Returns
     -------
@@ -232,6 +224,7 @@ def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
         For an empty file, a broken one, a zip that holds more or less than one file, more bytes than the limit, and
         files of programs whose formats are not read.
     """
+    limit = limits().unpacked_bytes if limit is None else limit
     if str(path) == STDIN:
         return _unpacked(_read_stdin(limit), "stdin", limit)
     found = _found(path)
@@ -384,11 +377,13 @@ def _unpack_zip(contents: Contents, limit: int) -> Contents:
 def _joined(pieces: Iterator[bytes], limit: int, name: str, verb: str = "unpacks to") -> bytes:
     """Join what was unpacked piece by piece; refuse it as soon as it exceeds the limit."""
     kept, total, n_lines = [], 0, 0
+    # two for each row, since quoted text may have several; few bytes of a file that is no text look like the end of one
+    most_lines = 2 * limits().table_rows
     for piece in pieces:
         total += len(piece)
         n_lines += piece.count(b"\n")
-        if n_lines > _MOST_LINES:
-            raise ValueError(f"{name} {verb} more than {counted(_MOST_LINES)} lines, which is the limit; take a part")
+        if n_lines > most_lines:
+            raise ValueError(f"{name} {verb} more than {counted(most_lines)} lines, which is the limit; take a part")
         if total > limit:
             raise _too_large(name, limit, verb)
         check_memory(2 * total, f"Unpacking {name}")  # the pieces, and the whole that they become

@@ -17,7 +17,7 @@ from bayesfloor.choose.comparing.shared_rows import check_rows, with_marks
 from bayesfloor.choose.comparing.trust import Looked, look
 from bayesfloor.choose.floor_levels import level_without_features
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import CHOICE_ROWS, LEARNED_ROWS, LEARNED_VALUES, affordable_rows
+from bayesfloor.data.sampling import CHOICE_ROWS, LEARNED_VALUES, affordable_rows
 from bayesfloor.exceptions import TrustWarning
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.gap import judged_by_one
@@ -33,6 +33,7 @@ from bayesfloor.runtime.checks import (
 )
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import check_same_index, like_input
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import counted, exact_percent, listed, quoted
 from bayesfloor.tables.arguments import check_problem, problem_and_table
 from bayesfloor.tables.frames import is_eager_frame
@@ -220,7 +221,7 @@ def _most_rows(
     """Return how many rows are used at the most: the same for all representations."""
     is_default = isinstance(how["learners"], str) and how["learners"] == "default"
     is_plain = is_default and is_int(how["cv"]) and target.time is None
-    most = LEARNED_ROWS
+    most = limits().learned_rows
     if is_plain and not any(each.is_fitted or not each.takes_new_rows for each in representations):
         n_values = LEARNED_VALUES if target.groups is None else LEARNED_VALUES // 2
         most = affordable_rows(max(each.n_columns for each in representations), n_values)

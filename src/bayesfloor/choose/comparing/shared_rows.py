@@ -16,12 +16,12 @@ from bayesfloor.choose.comparing.representations import Representation
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor.learned.copies import groups_of_near_copies
 from bayesfloor.floor.learned.learning import plan_for
 from bayesfloor.floor.learned.row_plan import Planned
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names
+from bayesfloor.runtime.settings import limits
 from bayesfloor.tables.arguments import check_problem, columns_of_file
 from bayesfloor.tables.frames import frame_of_raw, is_eager_frame
 from bayesfloor.tables.sources import collected
@@ -118,7 +118,7 @@ def plan_shared(
     if own.groups is not None:  # those of the rows alone, numbered from 0
         own = replace(own, groups=np.unique(own.groups, return_inverse=True)[1])
     near = None
-    if own.groups is None and own.time is None and len(rows) <= LEARNED_ROWS and isinstance(how["cv"], int):
+    if own.groups is None and own.time is None and len(rows) <= limits().learned_rows and isinstance(how["cv"], int):
         near, found = _near_copies(shared, rows, representations, y, how["n_jobs"])
     planned = plan_for(own if near is None else replace(own, groups=near), **how)
     if near is None:

@@ -21,7 +21,7 @@ from bayesfloor.choose.drifting.permutations import share_as_large
 from bayesfloor.data.folds import grouped_folds, stratified_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.training_sets import mean_and_spread, training_set
-from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES
+from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES, allowed
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Families of learners that are mixed, of classes and of numbers.
@@ -119,8 +119,10 @@ def cross_predicted(problem: Problem, folds: Ints, seed: int) -> Floats:
     ndarray of shape (n_rows, n_classes), or (n_rows, 1) for numbers
     """
     of_classes = problem.task == "classification"
-    families = {name: CLASS_FAMILIES.get(name) for name in _OF_CLASSES} if of_classes else {}
-    families = families or {name: NUMBER_FAMILIES.get(name) for name in _OF_NUMBERS}
+    if of_classes:
+        families = allowed({name: CLASS_FAMILIES[name] for name in _OF_CLASSES})
+    else:
+        families = allowed({name: NUMBER_FAMILIES[name] for name in _OF_NUMBERS})
     found: dict[str, Floats] = {}
     width = len(problem.classes) if of_classes else 1
     for fold in range(int(folds.max()) + 1):
@@ -128,7 +130,7 @@ def cross_predicted(problem: Problem, folds: Ints, seed: int) -> Floats:
         train, test = training_set(problem, known, tested)
         mean, spread = (0.0, 1.0) if of_classes else mean_and_spread(problem, known)
         for family in families.values():
-            for name, values in {} if family is None else family(train, test, seed).items():
+            for name, values in family(train, test, seed).items():
                 of_learner = found.setdefault(name, np.empty((len(folds), width)))
                 of_learner[tested] = np.reshape(values, (len(tested), width)) * spread + mean
     targets = np.eye(width)[problem.codes] if of_classes else problem.y[:, np.newaxis]

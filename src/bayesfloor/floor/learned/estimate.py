@@ -59,6 +59,7 @@ def learned_floor(
     by: Any = None,
     confidence: float = 0.95,
     cv: Any = 5,
+    repeats: int | None = None,
     max_rows: int | None = None,
     learners: Any = "default",
     effort: str = "default",
@@ -114,6 +115,9 @@ def learned_floor(
     cv : int, splitter or iterable, default=5
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
+    repeats : int, default=None
+        How often rows are dealt out to folds; figures are means over the repeats. None for up to 10 times, until they
+        hardly depend on the seed. With `time`, splits of one's own or more than 10 000 rows, always once.
     max_rows : int or None, default=None
         Rows to use at the most. None for all rows of a file or another source of 200 000 rows or more; else for all, up
         to 1 000 000 rows and 64 million values (half as many with `groups`); for 10 000 with `time`, or where `cv` or
@@ -187,7 +191,14 @@ def learned_floor(
         task="classification",
         prepare=prepare,
         beside={"groups": groups, "time": time, "sample_weight": sample_weight, "by": by},
-        choices={"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort, "return_model": return_model},
+        choices={
+            "cv": cv,
+            "repeats": repeats,
+            "max_rows": max_rows,
+            "learners": learners,
+            "effort": effort,
+            "return_model": return_model,
+        },
         seed=random_state,
         n_jobs=n_jobs,
         progress=progress,
@@ -203,7 +214,7 @@ def learned_floor(
         "random_state": random_state,
         "client": client,
     }
-    judged_by = {"metric": metric, "costs": costs, "positive": positive, "cv": cv}
+    judged_by = {"metric": metric, "costs": costs, "positive": positive, "cv": cv, "repeats": repeats}
     found = checked_floor(
         source_from(given.sample, given.table, y),
         given.problem,
@@ -231,6 +242,7 @@ def learned_floor_of(
     positive: Any = None,
     confidence: float = 0.95,
     cv: Any = 5,
+    repeats: int | None = None,
     max_rows: int | None = None,
     learners: Any = "default",
     effort: str = "default",
@@ -251,6 +263,7 @@ def learned_floor_of(
     learned = learn(
         problem,
         cv=cv,
+        repeats=repeats,
         max_rows=max_rows,
         learners=learners,
         effort=effort,

@@ -22,6 +22,7 @@ from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.learn.storing import Batch, store_rows
 from bayesfloor.runtime.checks import check_int, is_int
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import problem_and_table
 from bayesfloor.tables.columns import RawTable, text_column
@@ -31,8 +32,8 @@ from bayesfloor.tables.sources import Sampled, Source, keys_of_numbers, sample_o
 from bayesfloor.tables.targets import labels_alike
 from bayesfloor.tables.unlabelled import LEFT_OUT, find_left_out, missing_labels, without_label
 
-#: Rows from which a table is put on disk, and those of the sample: fewer of a wide table.
-MANY_ROWS, SAMPLE_ROWS, SAMPLE_VALUES = 200_000, 2**17, 4_000_000
+#: Rows of the sample, at the most, and its values: fewer rows of a wide table.
+SAMPLE_ROWS, SAMPLE_VALUES = 2**17, 4_000_000
 #: Share of all rows that are in the sample at the most, and rows of a class in it at the least.
 MOST_SAMPLED, FEWEST_OF_CLASS = 0.25, 30
 #: Rows that are made ready at a time.
@@ -101,6 +102,7 @@ def _are_usual(choices: Mapping[str, Any]) -> bool:
     """Tell whether a caller chose nothing that rows on disk do not have."""
     return (
         is_int(choices["cv"])
+        and choices["repeats"] is None
         and choices["max_rows"] is None
         and isinstance(choices["learners"], str)
         and choices["learners"] == "default"
@@ -134,13 +136,13 @@ def problem_on_disk(
     """
     source = source_of(X) if isinstance(y, str) else None
     n_expected = None if source is None else source.n_expected()
-    if source is None or (n_expected is not None and n_expected < MANY_ROWS):
+    if source is None or (n_expected is not None and n_expected < limits().disk_rows):
         return None
     n_sample = min(SAMPLE_ROWS, SAMPLE_VALUES // len(source.columns))
     if n_expected is not None:
         n_sample = min(n_sample, int(MOST_SAMPLED * n_expected))
     sampled = sample_of(source, n_sample, seed, target=y)
-    if sampled.n_rows < MANY_ROWS:
+    if sampled.n_rows < limits().disk_rows:
         return None
     if len(sampled.rows) > 2 * MOST_SAMPLED * sampled.n_rows:  # there are fewer rows than were expected
         sampled = sampled.fewer(int(MOST_SAMPLED * sampled.n_rows))

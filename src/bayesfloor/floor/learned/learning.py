@@ -30,15 +30,14 @@ from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
 from bayesfloor.learn.families import SLOW_LEARNING, Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import ParameterError, check_option
+from bayesfloor.runtime.checks import ParameterError, check_int, check_option
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
 #: How families of learners that a caller gives are called, before their numbers.
 OWN = "own learner"
-#: How often rows are dealt out at the most.
-MOST_REPEATS = 10
 #: What the mean loss may still vary by from one seed to another, as a share of its standard error.
 SETTLED = 1.0 / 3.0
 #: What it varies by from repeat to repeat, usually, and how many repeats that counts for: two may happen to agree.
@@ -139,6 +138,7 @@ def learn(
     seed: int,
     progress: Any,
     client: Any,
+    repeats: int | None = None,
     planned: Planned | None = None,
 ) -> Learned:
     """Choose rows, deal them out to folds, train all learners and stack them; see `learned_floor`.
@@ -172,8 +172,14 @@ def learn(
 
     judged = [name for name in (*families, PARTS) if name not in SLOW_LEARNING and not name.startswith(OWN)]
     n_rows = len(used.X)
-    n_repeats = min(MOST_REPEATS, max(spent.repeated[1] // n_rows, 1)) if plan.may_repeat else 1
-    fewest = max(spent.repeated[0] // n_rows, 2)
+    if repeats is None:
+        n_repeats, fewest = (
+            min(limits().repeats, max(spent.repeated[1] // n_rows, 1)),
+            max(spent.repeated[0] // n_rows, 2),
+        )
+    else:
+        n_repeats = fewest = check_int("repeats", repeats)
+    n_repeats = n_repeats if plan.may_repeat else 1
 
     def fit(pool: WorkerPool, dealt: RowPlan, own_seed: int) -> tuple[CrossFit, list[Stack]]:
         fits = StackFits(target, own_seed, pool)

@@ -22,6 +22,7 @@ from scipy.special import log_ndtr, ndtr
 
 from bayesfloor.floor.learned.rules import N_COMPARED
 from bayesfloor.runtime.arrays import Floats, Range
+from bayesfloor.runtime.settings import in_detail
 
 #: Prior mean of c in curve (a): the excess over the floor at the largest size.
 EXCESS = 0.05
@@ -111,8 +112,8 @@ def curve_posterior(
     -------
     Posterior
     """
-    c = _exponential_nodes(EXCESS, _N_LEVELS)
-    b = np.linspace(*rates, _N_RATES)
+    c = _exponential_nodes(EXCESS, in_detail(_N_LEVELS))
+    b = np.linspace(*rates, in_detail(_N_RATES))
     c, b = (grid.ravel() for grid in np.meshgrid(c, b, indexing="ij"))
     return _posterior(values, variance, c[:, None] * sizes ** -b[:, None], largest, n_rows)
 
@@ -127,9 +128,9 @@ def split_posterior(
     rates: Range = RATES,
 ) -> Posterior:
     """Fit curve (b), which also takes how many disjoint models were averaged at each point."""
-    c = _exponential_nodes(BIAS, _N_LEVELS // 2)
-    v = _exponential_nodes(VARIANCE, _N_LEVELS // 2)
-    b = np.linspace(*rates, _N_RATES // 2)
+    c = _exponential_nodes(BIAS, in_detail(_N_LEVELS // 2))
+    v = _exponential_nodes(VARIANCE, in_detail(_N_LEVELS // 2))
+    b = np.linspace(*rates, in_detail(_N_RATES // 2))
     c, v, b = (grid.ravel() for grid in np.meshgrid(c, v, b, indexing="ij"))
     above = c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged)
     return _posterior(values, variance, above, largest, n_rows)
@@ -144,9 +145,9 @@ def drift_posterior(
     rates: Range = RATES,
 ) -> Posterior:
     """Fit curve (c), for training rows that go back in time."""
-    c = _exponential_nodes(EXCESS, _N_LEVELS // 2)
-    s = _exponential_nodes(STALENESS, _N_LEVELS // 2)
-    b = np.linspace(*rates, _N_RATES // 2)
+    c = _exponential_nodes(EXCESS, in_detail(_N_LEVELS // 2))
+    s = _exponential_nodes(STALENESS, in_detail(_N_LEVELS // 2))
+    b = np.linspace(*rates, in_detail(_N_RATES // 2))
     c, s, b, a = (grid.ravel() for grid in np.meshgrid(c, s, b, STALE_POWERS, indexing="ij"))
     above = c[:, None] * sizes ** -b[:, None] + s[:, None] * sizes ** a[:, None]
     return _posterior(values, variance, above, largest, n_rows)

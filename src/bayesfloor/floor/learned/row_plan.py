@@ -10,7 +10,6 @@ from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.data.sampling import (
-    LEARNED_ROWS,
     LEARNED_VALUES,
     RARE_ROWS,
     Keys,
@@ -23,6 +22,7 @@ from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, is_int
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import shown
 
 #: Fewest folds: four disjoint training sets and the fold that they predict.
@@ -134,8 +134,8 @@ def plan_rows(
         check_cv(cv, problem)
     is_default = is_default and is_int(cv) and problem.time is None and problem.supervised is None
     rows = choose_rows(problem, _n_rows(max_rows, problem, is_default=is_default), seed, RARE_ROWS)
-    is_many = is_default and len(rows) > LEARNED_ROWS
-    looked_at = rows[:LEARNED_ROWS] if is_many else rows
+    is_many = is_default and len(rows) > limits().learned_rows
+    looked_at = rows[: limits().learned_rows] if is_many else rows
     may_group = is_int(cv) and problem.groups is None and problem.time is None and len(looked_at) == len(problem.X)
     near, nearly_copied = groups_of_near_copies(problem, looked_at, n_jobs, may_group=may_group)
     if near is not None:
@@ -147,7 +147,7 @@ def plan_rows(
     everything = np.arange(len(rows))
     earlier, counted = None, everything
     if is_many:
-        holdout = hold_out(strata, groups, cv, LEARNED_ROWS)
+        holdout = hold_out(strata, groups, cv, limits().learned_rows)
         predicted, folds, splits = holdout.tested, holdout.stack_folds, holdout.splits()
         counted = np.arange(len(predicted))
     elif problem.time is not None:
@@ -238,12 +238,12 @@ def check_cv(cv: Any, problem: Problem) -> None:
 def rows_by_default(problem: Problem, n_values: int = LEARNED_VALUES) -> int:
     """Return how many rows are used at the most where nobody says: for groups half as many, as all folds are tested."""
     if problem.time is not None:
-        return LEARNED_ROWS
+        return limits().learned_rows
     return affordable_rows(problem.X.shape[1], n_values if problem.groups is None else n_values // 2)
 
 
 def _n_rows(max_rows: int | None, problem: Problem, *, is_default: bool) -> int | None:
-    most = rows_by_default(problem) if is_default else LEARNED_ROWS
+    most = rows_by_default(problem) if is_default else limits().learned_rows
     if problem.task == "classification":
         return check_max_rows(max_rows, len(problem.classes), most)
     wanted = check_max_rows(max_rows, 2, most)

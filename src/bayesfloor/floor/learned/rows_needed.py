@@ -18,6 +18,7 @@ from scipy.special import log_ndtr
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.settings import in_detail
 from bayesfloor.runtime.text import counted
 
 #: Largest number of rows that is spoken of, as a multiple of the largest training size.
@@ -185,7 +186,8 @@ def _chance_to_suffice(
     begin, end = -np.log2(max(n_train, 2.0)), np.log2(MOST)
     doublings = np.linspace(begin, end, int((end - begin) * _N_PER_DOUBLING) + 2)
     nodes = _floor_nodes(min(estimate, losses[0]), interval[0], lowest)
-    floors, rates = np.repeat(nodes, _N_RATES), np.tile(np.linspace(*RATES, _N_RATES), _N_FLOORS)
+    n_rates = in_detail(_N_RATES)
+    floors, rates = np.repeat(nodes, n_rates), np.tile(np.linspace(*RATES, n_rates), _N_FLOORS)
     precision = np.linalg.inv(covariance)
     heights = relative ** -rates[:, np.newaxis]
     above = losses - floors[:, np.newaxis]

@@ -26,6 +26,7 @@ from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.sweep.grow import chain_components
 from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Tiled
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.threads import WorkerPool
 
 # Points in the sample whose spanning trees join parts that lie far apart.
@@ -33,8 +34,6 @@ SAMPLE = 1024
 # Dimensions in which the sample's trees are grown.
 FEW_AXES = 64
 
-# Maximum number of points whose near neighbours come from all distances at once.
-FEW_POINTS = 1024
 # Number of slabs of a set; the nearest point of each is kept.
 SLABS = 64
 # Bytes of near neighbours that are computed at a time.
@@ -79,7 +78,7 @@ def surroundings(rows: DeviceRows, kernels: Any, sets: list[Tiled], n_wanted: in
             last = min(first + step, int(first_block[c + 1]))
             keys, numbers = kernels.nearest(every, slab_start, first, last)
             of_set = [slice(first_slab[s], first_slab[s + 1]) for s in range(len(sets))]
-            if n > FEW_POINTS:
+            if n > limits().device_points:
                 mine = keys[:, of_set[c]]
                 at = mine.topk(min(n_wanted, mine.shape[1]), dim=1, largest=False).indices
                 near = numbers[:, of_set[c]].gather(1, at)
@@ -89,7 +88,7 @@ def surroundings(rows: DeviceRows, kernels: Any, sets: list[Tiled], n_wanted: in
                 for some, start in zip(of_set, first_block, strict=False)
             ]
             others.append(torch.stack(nearest))
-        if n <= FEW_POINTS:
+        if n <= limits().device_points:
             d2 = torch_kernels.squared_distances(rounded, rounded)[:n, :n]
             d2.fill_diagonal_(float("inf"))
             own.append(d2.topk(min(n_wanted, n - 1), dim=1, largest=False).indices)

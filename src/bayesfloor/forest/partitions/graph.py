@@ -10,8 +10,8 @@
 
 Every two rows meet in one task, and forests compose, so that merging what all tasks keep is exact. Merging goes in a
 tree, in an order that follows blocks of the square of all pairs of partitions: what a block keeps is a forest of its
-rows. No task of a worker gets more than `MERGE_EDGES` edges. What is left then goes to the calling process, which
-holds the forests in the end anyhow, some parts at a time.
+rows. No task of a worker gets more than `task_edges` edges (`Limits`). What is left then goes to the calling process,
+which holds the forests in the end anyhow, some parts at a time.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ from bayesfloor.forest.partitions.tasks import (
 )
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.tiling import Tiled
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 
 # Maximum number of results merged at once.
 FAN_IN = 8
-# Maximum number of edges that a worker merges in one task: 16 MiB, of which a walk makes five times as much.
-MERGE_EDGES = 1 << 20
 
 
 class Part(NamedTuple):
@@ -189,7 +188,7 @@ class Merging:
         known = [part_of_one, part_of_other] if cut is one else [part_of_other, part_of_one]
         found = [self.join(a, b) for a in cut.partitions for b in with_it.partitions]
         found = self._reduced(f"between {name[7:]}", found, merge_between, job_of)
-        here = any(part.here for part in known) or sum(part.n_edges for part in (*known, *found)) > MERGE_EDGES
+        here = any(part.here for part in known) or sum(part.n_edges for part in (*known, *found)) > limits().task_edges
         if here and len(found) > 1:
             found = [self._chained(f"between {name[7:]}", found, merge_between, job_of)]
         both = frozenset(cut.partitions) | frozenset(with_it.partitions)
@@ -206,7 +205,7 @@ class Merging:
         """Merge parts on workers, level by level, until there is one or no two have few enough edges."""
         mine = [part for part in parts if part.here]
         parts, level = sorted((part for part in parts if not part.here), key=lambda part: part.place), 0
-        while len(runs := in_runs(parts, FAN_IN, MERGE_EDGES)) < len(parts):
+        while len(runs := in_runs(parts, FAN_IN, limits().task_edges)) < len(parts):
             parts = [
                 some[0] if len(some) == 1 else self._add(f"{name} {level} {number}", some, work, job_of, here=False)
                 for number, some in enumerate(runs)
@@ -217,7 +216,7 @@ class Merging:
     def _chained(self, name: str, parts: list[Part], work: Callable[..., Any], job_of: JobOf) -> Part:
         """Merge parts in the calling process, as many at a time as have about as many edges as the result."""
         here = len(parts) > 1 or parts[0].here
-        runs = in_runs(parts, len(parts), max(MERGE_EDGES, job_of(parts)[1]))
+        runs = in_runs(parts, len(parts), max(limits().task_edges, job_of(parts)[1]))
         known: list[Part] = []
         for number, some in enumerate(runs):
             known = [self._add(f"{name} last {number}", [*known, *some], work, job_of, here)]

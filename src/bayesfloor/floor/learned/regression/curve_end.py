@@ -18,6 +18,7 @@ import numpy as np
 
 from bayesfloor.floor.learned.learning_curve import Posterior, mixed_posterior
 from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.settings import in_detail
 
 #: Scale of the half-Cauchy priors of c and v, as shares of the variance of y: half of all problems have less.
 EXCESS = 0.03
@@ -93,8 +94,8 @@ def _cauchy_nodes(n: int, scale: float) -> Floats:
 
 def _grid(fall: Fall, common: tuple[float, ...], flat: float) -> tuple[Floats, ...]:
     """Return c, v, b, φ and the logarithm of the prior of each point of the grid, up to a constant."""
-    variances = _cauchy_nodes(_N_VARIANCE, EXCESS)
-    falling = np.meshgrid(_cauchy_nodes(_N_BIAS, fall.excess), variances, fall.rates, common, indexing="ij")
+    variances = _cauchy_nodes(in_detail(_N_VARIANCE), EXCESS)
+    falling = np.meshgrid(_cauchy_nodes(in_detail(_N_BIAS), fall.excess), variances, fall.rates, common, indexing="ij")
     steady = np.meshgrid(np.linspace(0.0, MOST_EXCESS, _N_FLAT), variances, [0.0], common, indexing="ij")
     density = 1.0 / (1.0 + (steady[0].ravel() / fall.excess) ** 2)
     of_falling = np.full(falling[0].size, np.log((1.0 - flat) / falling[0].size))

@@ -50,6 +50,7 @@ def regression_floor(
     metric: Any = "r2",
     confidence: float = 0.95,
     cv: Any = 5,
+    repeats: int | None = None,
     max_rows: int | None = None,
     learners: Any = "default",
     effort: str = "default",
@@ -91,6 +92,9 @@ def regression_floor(
     cv : int, splitter or iterable, default=5
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
+    repeats : int, default=None
+        How often rows are dealt out to folds; figures are means over the repeats. None for up to 10 times, until they
+        hardly depend on the seed. With `time`, splits of one's own or more than 10 000 rows, always once.
     max_rows : int or None, default=None
         Rows to use at the most. None for all rows of a file or another source of 200 000 rows or more; else for all, up
         to 1 000 000 rows and 64 million values; for 10 000 with `time`, or
@@ -161,7 +165,14 @@ def regression_floor(
         task="regression",
         prepare=prepare,
         beside={"groups": groups, "time": time, "sample_weight": sample_weight},
-        choices={"cv": cv, "max_rows": max_rows, "learners": learners, "effort": effort, "return_model": return_model},
+        choices={
+            "cv": cv,
+            "repeats": repeats,
+            "max_rows": max_rows,
+            "learners": learners,
+            "effort": effort,
+            "return_model": return_model,
+        },
         seed=random_state,
         n_jobs=n_jobs,
         progress=progress,
@@ -177,10 +188,11 @@ def regression_floor(
         "random_state": random_state,
         "client": client,
     }
+    judged_by = {"metric": metric, "cv": cv, "repeats": repeats}
     found = checked_floor(
         source_from(given.sample, given.table, y),
         given.problem,
-        lambda problem, progress: regression_floor_of(problem, metric=metric, cv=cv, **settings, progress=progress),
+        lambda problem, progress: regression_floor_of(problem, **judged_by, **settings, progress=progress),
         checks=checks,
         learners=learners,
         may_split=is_int(cv),
@@ -202,6 +214,7 @@ def regression_floor_of(
     metric: Any = "r2",
     confidence: float = 0.95,
     cv: Any = 5,
+    repeats: int | None = None,
     max_rows: int | None = None,
     learners: Any = "default",
     effort: str = "default",
@@ -222,6 +235,7 @@ def regression_floor_of(
     learned = learn(
         problem,
         cv=cv,
+        repeats=repeats,
         max_rows=max_rows,
         learners=learners,
         effort=effort,
