@@ -1,0 +1,44 @@
+"""Make what the suite needs before it begins, in two processes: machine code of kernels, and the canonical answers.
+
+Nobody then waits for another process that compiles, and a test that reads a result makes none.
+"""
+
+import subprocess
+import sys
+import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import canonical
+
+
+def make(name: str) -> float:
+    """Make one answer; return how long it took."""
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # figures that cannot be trusted are among what is tested
+        canonical.answers(name)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Compile kernels, make answers that are not there, and remove those of other sources."""
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "bayesfloor", "warmup", "--jobs", "2", "--quiet"], check=True)
+    print(f"kernels: {time.perf_counter() - began:.0f} s")
+    wanted = [name for name in canonical.ANSWERS if not (canonical.folder() / f"{name}.pickle").is_file()]
+    began = time.perf_counter()
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        for name, seconds in zip(wanted, pool.map(make, wanted), strict=True):
+            print(f"  {name}: {seconds:.0f} s")
+    print(f"canonical answers: {time.perf_counter() - began:.0f} s")
+    for old in canonical.folder().parent.glob("*"):
+        if old != canonical.folder():
+            for file in old.iterdir():
+                file.unlink()
+            old.rmdir()
+
+
+if __name__ == "__main__":
+    main()
