@@ -66,7 +66,7 @@ def prices(n: int = 240) -> pd.DataFrame:
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=["size", "rooms", "garden", "year"])
     frame["price"] = 10.0 + frame["size"] + np.abs(frame["rooms"]) + rng.normal(size=n)
-    frame.loc[17, "price"] += 40.0
+    frame.loc[17, "price"] += 12.0
     return frame
 
 

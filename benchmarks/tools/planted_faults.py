@@ -1,34 +1,15 @@
-"""Plant faults in a copy of the package, one at a time, and tell which tests find them.
+"""Faults that are planted by hand, each one line that changes as a slip would: a sign, a bound, an index, a column.
 
-Each fault changes one line as a slip would: a sign, a bound, an index, a column, a case that is forgotten. What is
-planted must be found by the tests of its own room; a test that is made cheaper, merged or removed must leave it so::
-
-    python -m benchmarks.tools.planted_faults              all faults, each with the tests of its room
-    python -m benchmarks.tools.planted_faults data tree    those of two rooms
-    python -m benchmarks.tools.planted_faults --check      only whether each can still be planted
-    python -m benchmarks.tools.planted_faults --tests DIR  with the tests of another checkout
-
-A fault whose line is no longer there is an error, and `tests/test_planted_faults.py` fails: the list below is kept in
-step with the code. Kernels are among the faults where their tests compile few of them.
+What is planted must be found by the tests of its own room: ``python -m benchmarks.tools.mutants faults`` plants them. A
+fault whose line is no longer there makes `tests/test_planted_faults.py` fail: the list is kept in step with the code.
 """
 
-import argparse
-import os
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bayesfloor.runtime.kernel_cache import kernel_sources
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "bayesfloor"
-#: Seconds after which tests count as hanging, which finds a fault too.
-LIMIT_S = 600
 
 
 class Fault(NamedTuple):
@@ -152,66 +133,3 @@ def stale(faults: Sequence[Fault], tests: Path = ROOT / "tests") -> list[str]:
             found.append(f"{fault.file}: {fault.old!r} is there {n} times, and must be there once")
         found += [f"{fault.file}: no tests {name}" for name in fault.tests.split() if not (tests / name).exists()]
     return found
-
-
-def first_failure(fault: Fault, source: Path, tests: Path) -> str | None:
-    """Run the tests of a fault on a copy of the package; return the first that fails, or None."""
-    files = [str(tests / name) for name in fault.tests.split()]
-    options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "-r", "fE", "--tb=no"]
-    environment = os.environ | {"PYTHONPATH": str(source)}
-    if PACKAGE / fault.file in kernel_sources(PACKAGE):  # machine code of a fault is not kept among the right one
-        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=source.parent)
-    try:
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *files],
-            cwd=tests.parent,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "they hang"
-    if ran.returncode == 0:
-        return None
-    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ran.stdout, flags=re.MULTILINE)
-    if found is None:
-        raise SystemExit(f"pytest ended with {ran.returncode}:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
-    return found.group(1)
-
-
-def main() -> None:
-    """Plant each fault, run the tests, and print what was found; exit with 1 where a fault was not."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("rooms", nargs="*", help="rooms whose faults are planted; all by default")
-    parser.add_argument("--check", action="store_true", help="run no tests")
-    parser.add_argument("--tests", type=Path, default=ROOT / "tests", help="folder of the tests")
-    given = parser.parse_args()
-    unknown = set(given.rooms) - {fault.room for fault in FAULTS}
-    if unknown:
-        parser.error(f"no faults of {', '.join(sorted(unknown))}")
-    faults = [fault for fault in FAULTS if not given.rooms or fault.room in given.rooms]
-    if cannot := stale(faults, given.tests):
-        sys.exit("\n".join(cannot))
-    print(f"{len(faults)} faults can be planted")
-    if given.check:
-        return
-    n_found = 0
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        for fault in faults:
-            place = source / "bayesfloor" / fault.file
-            right = place.read_text(encoding="utf-8")
-            place.write_text(planted(fault), encoding="utf-8")
-            failure = first_failure(fault, source, given.tests.resolve())
-            place.write_text(right, encoding="utf-8")
-            n_found += failure is not None
-            print(f"{fault.file}: {fault.new.strip()!r}: {failure or 'NOT FOUND'}", flush=True)
-    print(f"{n_found} of {len(faults)} found")
-    sys.exit(n_found < len(faults))
-
-
-if __name__ == "__main__":
-    main()
