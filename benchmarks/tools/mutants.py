@@ -5,11 +5,12 @@ left out, a condition turned, an axis exchanged, a keyword left out. 300 are dra
 share of the lines, and kept in a list, so that two suites, or the suite before and after, face the same ones; the
 faults of `planted_faults`, planted by hand, come on top::
 
-    make coverage-by-test                                  which test runs which line, into .coverage
-    python -m benchmarks.tools.mutants draw                300 mutants, into benchmarks/results/mutants.jsonl
-    python -m benchmarks.tools.mutants run                 each of them with the tests that run its line
-    python -m benchmarks.tools.mutants run data tree       those of two rooms
-    python -m benchmarks.tools.mutants faults              the faults that are planted by hand
+    python -m benchmarks.tools.mutants draw            300 mutants, into benchmarks/results/mutants.jsonl
+    python -m pytest --cov --cov-context=test --junitxml=durations.xml
+    python -m benchmarks.tools.mutants select          which tests run the line of each, into mutants-selected.jsonl
+    python -m benchmarks.tools.mutants run             each of them with these tests, into mutants-found.jsonl
+    python -m benchmarks.tools.mutants run data tree   those of two rooms
+    python -m benchmarks.tools.mutants faults          the faults that are planted by hand
 
 The libraries are loaded once. Each mutant is a forked process in which a loader serves the changed module, with at most
 `N_TESTS` tests. A mutant counts as found when a test fails, and passes with the module unchanged, run the same way.
@@ -43,7 +44,6 @@ SEED, N_MUTANTS, FEWEST_OF_ROOM = 57, 300, 5
 N_TESTS, N_FILES = 25, 6
 #: CPU seconds after which a mutant counts as hanging, which is found; more where kernels are compiled.
 LIMIT_S, COMPILING_S = 60, 150
-AT_ONCE = 2
 #: What is loaded once, before processes are forked.
 LIBRARIES = (
     "numpy", "scipy.stats", "scipy.optimize", "scipy.spatial", "sklearn.ensemble", "sklearn.linear_model",
@@ -403,12 +403,14 @@ def started(file: str, code: Any, tests: Sequence[str], source: Path, seconds: i
     os._exit(0)
 
 
-def outcomes(tasks: Iterator[tuple[Any, str, Any, Sequence[str], int]], source: Path) -> Iterator[tuple[Any, dict]]:
+def outcomes(
+    tasks: Iterator[tuple[Any, str, Any, Sequence[str], int]], source: Path, at_once: int = 1
+) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Run (key, file, code, tests, seconds), some at a time; yield each key with what came of it."""
     running: dict[int, tuple[Any, int, float, int]] = {}
     more = True
     while more or running:
-        while more and len(running) < AT_ONCE:
+        while more and len(running) < at_once:
             if (task := next(tasks, None)) is None:
                 more = False
                 break
@@ -429,15 +431,14 @@ def outcomes(tasks: Iterator[tuple[Any, str, Any, Sequence[str], int]], source: 
         time.sleep(0.02)
 
 
-def run(root: Path, mutants: Sequence[Mutant], selection: Selection) -> Iterator[dict[str, Any]]:
-    """Run tests with each mutant; yield what was found."""
+def run(root: Path, selected: Sequence[tuple[Mutant, list[str]]], at_once: int) -> Iterator[dict[str, Any]]:
+    """Run the tests of each mutant; yield what was found."""
     source = root / "src" / "bayesfloor"
     right: dict[tuple[str, str], bool] = {}
 
     def tasks() -> Iterator[tuple[Any, str, Any, Sequence[str], int]]:
-        for mutant in mutants:
+        for mutant, tests in selected:
             place = located(mutant, source)
-            tests = [] if place is None else selection.of(place)
             if place is None or not tests:
                 unreached.append({**mutant._asdict(), "found": False, "by": "no test runs it", "cpu_s": 0.0})
                 continue
@@ -447,7 +448,7 @@ def run(root: Path, mutants: Sequence[Mutant], selection: Selection) -> Iterator
             yield (place.mutant, tests), mutant.file, code, tests, seconds
 
     unreached: list[dict[str, Any]] = []
-    for (mutant, tests), told in outcomes(tasks(), source):
+    for (mutant, tests), told in outcomes(tasks(), source, at_once):
         is_found = told["status"] != 0
         if is_found:
             # a test that fails with the module as it is, served the same way, finds nothing
@@ -466,7 +467,7 @@ def run(root: Path, mutants: Sequence[Mutant], selection: Selection) -> Iterator
     yield from unreached
 
 
-def run_faults(root: Path, faults: Sequence[Fault]) -> Iterator[dict[str, Any]]:
+def run_faults(root: Path, faults: Sequence[Fault], at_once: int) -> Iterator[dict[str, Any]]:
     """Run the tests of each fault that is planted by hand."""
     source = root / "src" / "bayesfloor"
 
@@ -475,37 +476,45 @@ def run_faults(root: Path, faults: Sequence[Fault]) -> Iterator[dict[str, Any]]:
             code = compile(planted(fault), str(source / fault.file), "exec")
             yield fault, fault.file, code, [f"tests/{name}" for name in fault.tests.split()], COMPILING_S
 
-    for fault, told in outcomes(tasks(), source):
+    for fault, told in outcomes(tasks(), source, at_once):
         yield {"file": fault.file, "line": fault.new.strip(), "found": told["status"] != 0, "by": told["failed"]}
 
 
 def main() -> None:
     """Draw mutants, or run tests with them and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["draw", "run", "faults"])
+    parser.add_argument("what", choices=["draw", "select", "run", "faults"])
     parser.add_argument("rooms", nargs="*", help="rooms whose mutants are run; all by default")
     parser.add_argument("--list", type=Path, default=LIST, help="file of the mutants")
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout whose package and tests are taken")
     parser.add_argument("--coverage", type=Path, default=Path(".coverage"), help="which test runs which line")
     parser.add_argument("--durations", type=Path, default=Path("durations.xml"), help="what each test takes")
+    parser.add_argument("--selected", type=Path, default=Path("mutants-selected.jsonl"), help="file of their tests")
     parser.add_argument("--out", type=Path, default=Path("mutants-found.jsonl"), help="file of what was found")
+    parser.add_argument("--at-once", type=int, default=2, help="processes")
     given = parser.parse_args()
     root = given.root.resolve()
+    source, out = root / "src" / "bayesfloor", given.out.resolve()
     if given.what == "draw":
-        drawn = draw(root / "src" / "bayesfloor")
-        given.list.write_text("".join(json.dumps(mutant._asdict()) + "\n" for mutant in drawn), encoding="utf-8")
+        _write(given.list, [mutant._asdict() for mutant in draw(source)])
+        return
+    if given.what == "select":
+        mutants = [Mutant(**row) for row in _read(given.list)]
+        selection = Selection(given.coverage, given.durations, source)
+        places = [located(mutant, source) for mutant in mutants]
+        tests = [[] if place is None else selection.of(place) for place in places]
+        rows = zip(mutants, tests, strict=True)
+        _write(given.selected, [{"mutant": mutant._asdict(), "tests": of_mutant} for mutant, of_mutant in rows])
         return
     sys.path[:0] = [str(root / "src"), str(root)]
-    out = given.out.resolve()
     if given.what == "run":
-        mutants = [Mutant(**json.loads(line)) for line in given.list.read_text(encoding="utf-8").splitlines()]
-        known = {row["file"] + row["line"] + row["kind"] + row["function"] for row in _read(out)}
-        mutants = [m for m in mutants if not given.rooms or m.room in given.rooms]
-        mutants = [m for m in mutants if m.file + m.line + m.kind + m.function not in known]
-        selection = Selection(given.coverage, given.durations, root / "src" / "bayesfloor")
-        results = run(root, mutants, selection)
+        known = [{name: row[name] for name in Mutant._fields} for row in _read(out)]
+        selected = [(Mutant(**row["mutant"]), row["tests"]) for row in _read(given.selected)]
+        selected = [each for each in selected if not given.rooms or each[0].room in given.rooms]
+        results = run(root, [each for each in selected if each[0]._asdict() not in known], given.at_once)
     else:
-        results = run_faults(root, [fault for fault in FAULTS if not given.rooms or fault.room in given.rooms])
+        faults = [fault for fault in FAULTS if not given.rooms or fault.room in given.rooms]
+        results = run_faults(root, faults, given.at_once)
     os.chdir(root)
     for library in LIBRARIES:
         importlib.import_module(library)
@@ -521,8 +530,12 @@ def main() -> None:
     sys.exit(n_found < 0.85 * len(rows))
 
 
-def _read(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if out.is_file() else []
+def _read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.is_file() else []
+
+
+def _write(file: Path, rows: Sequence[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
