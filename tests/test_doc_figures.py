@@ -16,11 +16,10 @@ without a source.
 import os
 from decimal import Decimal
 
-import pytest
-
 from bayesfloor.floor.learned import findings
 from bayesfloor.report import verdict
 from bayesfloor.report.sections import answer
+from one_case import for_each
 from sourced_figures import (
     PAGES,
     SETTING,
@@ -106,7 +105,7 @@ def problems(page, sourced):
     return found
 
 
-@pytest.mark.parametrize("page", PAGES)
+@for_each("page", PAGES)
 def test_figures_are_made_by_code(page):
     sourced = stored(page)
     if UPDATES and any(figures_of(section) for section in sections_of(page)):

@@ -4,10 +4,9 @@ import re
 from operator import attrgetter
 from pathlib import Path
 
-import pytest
-
 import bayesfloor
 from bayesfloor import display, exceptions, results
+from one_case import for_each
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 API = DOCS / "api"
@@ -57,7 +56,7 @@ def test_the_reference_has_every_warning_once():
     assert described
 
 
-@pytest.mark.parametrize("page", REFERENCE)
+@for_each("page", REFERENCE)
 def test_a_page_of_the_reference_begins_with_what_is_on_it(page):
     (summary,) = SUMMARY.findall(REFERENCE[page])
     found = list(described_on(page))

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import bayesfloor
+from one_case import for_each
 from printed_text import UPDATE, assert_same_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,7 +110,7 @@ def rewrite(page, outputs):
     FILES[page].write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "savefig(" in TEXTS[page]])
+@for_each("page", [page for page in PAGES if "savefig(" in TEXTS[page]])
 def test_pictures_of_a_page_are_shown_on_it(page):
     """What a block saves stands below it, from docs/images; so does what the page's own pictures are made by."""
     saved = re.findall(r"savefig\(\"(\w+\.png)\"", TEXTS[page])

@@ -18,6 +18,7 @@ import pytest
 import bayesfloor as bf
 from bayesfloor import display
 from bayesfloor.runtime.frames import Framed, data_frame
+from one_case import for_each
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
@@ -165,7 +166,7 @@ def floor_of_pandas():
     return bf.learned_floor(pd.DataFrame(numbers | {"site": site, "kind": y}), "kind", by="site", **FEW)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_frames_of_each_library(kind, floor_of_pandas):
     numbers, y, site = columns()
     frame = make(kind, numbers | {"site": site, "kind": y})
@@ -237,7 +238,7 @@ def test_what_a_notebook_shows():
     assert "&lt;b&gt;site&lt;/b&gt;" in table
 
 
-@pytest.mark.parametrize("estimator", [bf.BayesErrorEstimator(), bf.FloorSelector(1), bf.SmartSVC(1.0)])
+@for_each("estimator", [bf.BayesErrorEstimator(), bf.FloorSelector(1), bf.SmartSVC(1.0)])
 def test_estimators_keep_the_diagram_of_scikit_learn(estimator):
     numbers, y, _ = columns()
     html = estimator.fit(pd.DataFrame(numbers), y)._repr_html_()

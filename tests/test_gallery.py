@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from bayesfloor.floor.trees import henze_penrose as hp
 from benchmarks.problems.known_densities import GaussianPair
+from one_case import for_each
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*/*.py"))}
@@ -127,7 +128,7 @@ def test_it_runs_and_draws(name, monkeypatch):
         pyplot.close("all")
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_it_asks_one_question_and_says_what_to_do_next(name):
     text = EXAMPLES[name].read_text(encoding="utf-8")
     title, underline, blank, *rest = ast.get_docstring(ast.parse(text)).splitlines()
@@ -140,7 +141,7 @@ def test_it_asks_one_question_and_says_what_to_do_next(name):
     assert 5 < len(code) <= 60
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_its_links_lead_somewhere(name):
     text = EXAMPLES[name].read_text(encoding="utf-8")
     pages = re.findall(r":doc:`/(\w+)`", text)

@@ -9,6 +9,7 @@ import pytest
 import bayesfloor
 from bayesfloor import results
 from bayesfloor.runtime.checks import ParameterError, check_float, check_int, check_option
+from one_case import for_each
 
 DEFAULTS = {
     "n_jobs": None,
@@ -95,14 +96,14 @@ def test_attributes_are_named_for_what_they_hold():
     assert bayesfloor.LinearSVCCV(C=1.0).fit(X, y).coef_.shape == (3, 3)
 
 
-@pytest.mark.parametrize("bad", ["1", 1.5, None, True, 0, -3, [1]])
+@for_each("bad", ["1", 1.5, None, True, 0, -3, [1]])
 def test_one_sentence_for_an_int(bad):
     with pytest.raises(ParameterError, match=r"'n' parameter must be an int in the range \[1, inf\)\. Got .+ instead"):
         check_int("n", bad)
     assert check_int("n", np.int8(3)) == 3
 
 
-@pytest.mark.parametrize(("allowed", "good", "bad"), [("(0, 1)", 0.5, 1), ("[0, 1]", 1, -1e-9), ("(-1, inf)", 7.0, -1)])
+@for_each("allowed, good, bad", [("(0, 1)", 0.5, 1), ("[0, 1]", 1, -1e-9), ("(-1, inf)", 7.0, -1)])
 def test_one_sentence_for_a_float(allowed, good, bad):
     assert check_float("x", good, allowed) == good
     for value in (bad, float("nan"), "0.5", True, None):

@@ -2,12 +2,11 @@
 
 from itertools import combinations, product
 
-import pytest
-
+from one_case import for_each
 from pairwise_design import all_pairs
 
 
-@pytest.mark.parametrize("sizes", [(3, 2), (1, 4, 3), (4, 4, 4), (7, 5, 3, 2, 2)])
+@for_each("sizes", [(3, 2), (1, 4, 3), (4, 4, 4), (7, 5, 3, 2, 2)])
 def test_any_two_levels_meet(sizes):
     rows = all_pairs(*map(range, sizes))
     for (f, m), (g, n) in combinations(enumerate(sizes), 2):

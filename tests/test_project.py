@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from one_case import for_each
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -27,7 +29,7 @@ def rules():
     return set(re.findall(r"^([\w-]+):", MAKEFILE, flags=re.MULTILINE))
 
 
-@pytest.mark.parametrize("path", named(WORKFLOWS))
+@for_each("path", named(WORKFLOWS))
 def test_workflows(path):
     """They may only read, end in time, run actions whose code is fixed, and call rules of the Makefile."""
     workflow = read(path)
@@ -64,7 +66,7 @@ def test_every_rule_is_in_the_help():
     assert told <= rules()
 
 
-@pytest.mark.parametrize("path", named(path for path in FORMS if path.name != "config.yml"))
+@for_each("path", named(path for path in FORMS if path.name != "config.yml"))
 def test_forms_of_issues(path):
     form = read(path)
     assert {"name", "description", "body"} <= set(form)

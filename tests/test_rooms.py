@@ -13,6 +13,7 @@ import pytest
 import bayesfloor
 from bayesfloor import results
 from bayesfloor.runtime.results import Result
+from one_case import for_each
 
 PACKAGE = Path(bayesfloor.__file__).parent
 
@@ -189,8 +190,8 @@ def test_the_circle_test_can_fail():
     ]
 
 
-@pytest.mark.parametrize(
-    ("source", "found"),
+@for_each(
+    "source, found",
     [
         ("from bayesfloor.floor import x", ["bayesfloor.floor.x"]),
         ("from bayesfloor import floor", ["bayesfloor.floor"]),
@@ -212,7 +213,7 @@ def test_every_room_is_known():
     assert {room_of(name) for name in MODULES if name != "bayesfloor"} == BELOW.keys()
 
 
-@pytest.mark.parametrize(("module", "names"), [(bayesfloor, PUBLIC), (results, RECORDS)])
+@for_each("module, names", [(bayesfloor, PUBLIC), (results, RECORDS)])
 def test_public_names_are_these_and_all_can_be_imported(module, names):
     assert set(module.__all__) == names
     assert len(module.__all__) == len(names)
@@ -228,7 +229,7 @@ def test_the_package_itself_has_functions_and_estimators_alone():
     assert [name for name in sorted(RECORDS) if not issubclass(getattr(results, name), Result)] == NOT_RESULTS
 
 
-@pytest.mark.parametrize(("module", "names"), [(bayesfloor, PUBLIC - {"__version__"}), (results, RECORDS)])
+@for_each("module, names", [(bayesfloor, PUBLIC - {"__version__"}), (results, RECORDS)])
 def test_type_checkers_see_the_same_names(module, names):
     stub = ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
@@ -239,7 +240,7 @@ def test_type_checkers_see_the_same_names(module, names):
         assert getattr(import_module(home), name) is getattr(module, name)
 
 
-@pytest.mark.parametrize("module", [bayesfloor, results])
+@for_each("module", [bayesfloor, results])
 def test_unknown_names_are_refused(module):
     with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nonsense'"):
         module.nonsense  # noqa: B018

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline, make_union
 
 from bayesfloor import FloorSelector, TablePreparer
+from one_case import for_each
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 Y = np.arange(60) % 2
@@ -21,9 +21,9 @@ def table():
     return pd.DataFrame(columns | {"city": np.array(["x", "y", "z"])[rng.integers(0, 3, 60)]}, index=range(100, 160))
 
 
-@pytest.mark.parametrize("kind", FRAMES)
-@pytest.mark.parametrize("given", ["pandas", "polars", "array"])
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@for_each("kind", FRAMES)
+@for_each("given", ["pandas", "polars", "array"])
+@for_each("task", ["classification", "regression"])
 def test_selectors(kind, given, task):
     selector = FloorSelector(1)
     X = table()[["noise", "size"]]
@@ -37,8 +37,8 @@ def test_selectors(kind, given, task):
         assert found.index[0] == 100
 
 
-@pytest.mark.parametrize("kind", FRAMES)
-@pytest.mark.parametrize("given", ["pandas", "polars", "pyarrow"])
+@for_each("kind", FRAMES)
+@for_each("given", ["pandas", "polars", "pyarrow"])
 def test_the_preparation_of_tables(kind, given):
     X = {"pandas": table(), "polars": pl.from_pandas(table()), "pyarrow": pa.table(dict(table()))}[given]
     preparer = TablePreparer().set_output(transform=kind)
@@ -52,7 +52,7 @@ def test_the_preparation_of_tables(kind, given):
     np.testing.assert_array_equal(TablePreparer().fit_transform(X, Y), found.to_numpy())
 
 
-@pytest.mark.parametrize("kind", FRAMES)
+@for_each("kind", FRAMES)
 def test_a_pipeline(kind):
     X = table() if kind == "pandas" else pl.from_pandas(table())
     pipeline = make_pipeline(TablePreparer(), FloorSelector(1), LogisticRegression()).set_output(transform=kind)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bayesfloor
+from one_case import for_each
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
@@ -56,12 +57,12 @@ def test_no_function_is_left_out():
     assert takes_both == CALLS.keys() | CALLS_OF_NUMBERS.keys()
 
 
-@pytest.mark.parametrize("name", CALLS)
+@for_each("name", CALLS)
 def test_a_table_stands_for_its_points_and_labels(table, name):
     check_table(table, name, *CALLS[name])
 
 
-@pytest.mark.parametrize("name", CALLS_OF_NUMBERS)
+@for_each("name", CALLS_OF_NUMBERS)
 def test_a_table_stands_for_its_points_and_numbers(numbers, name):
     check_table(numbers, name, *CALLS_OF_NUMBERS[name])
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from one_case import for_each
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = [
@@ -33,7 +33,7 @@ def places_of(phrase, text):
     return [text.count("\n", 0, match.start()) + 1 for match in re.finditer(phrase.replace(" ", r"\s+"), text, re.I)]
 
 
-@pytest.mark.parametrize(("phrase", "plain"), PLAIN.items(), ids=PLAIN.values())
+@for_each("phrase, plain", PLAIN.items())
 def test_words_are_plain(phrase, plain):
     texts = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in FILES}
     assert len(texts) > 300

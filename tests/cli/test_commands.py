@@ -17,6 +17,7 @@ from bayesfloor import (
 from bayesfloor.cli.app import app
 from bayesfloor.cli.output import plain
 from bayesfloor.learn.families import CLASS_FAMILIES
+from one_case import for_each
 
 COMMANDS = [
     "report", "floor", "gap", "pairs", "votes", "compare", "drift", "fit", "predict", "datasets", "warmup", "explain",
@@ -148,7 +149,7 @@ def test_quiet_leaves_results_only(run, table):
     assert quiet.err == ""
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each("command", COMMANDS)
 def test_help_has_examples(run, command):
     outcome = run(command, "--help")
     assert outcome.code == 0
@@ -187,7 +188,7 @@ def test_json_has_no_nan():
     assert plain(odd) == {"a": [1.0, None], "b": [3, True], "3": None, "c": "x"}
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@for_each("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_the_commands(shell):
     script = app.generate_completion(shell=shell)
     assert all(command in script for command in COMMANDS)

@@ -6,6 +6,8 @@ import numpy as np
 import polars
 import pytest
 
+from one_case import for_each
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -34,7 +36,7 @@ def test_json_is_as_published(run, files):
     assert outcome.err.startswith(f"With your 120 rows '{best}' reaches an error of ")
 
 
-@pytest.mark.parametrize("labels", ["y.csv", "plain.txt", "y.npy", "rows.csv --target kind"])
+@for_each("labels", ["y.csv", "plain.txt", "y.npy", "rows.csv --target kind"])
 def test_labels_of_any_file(run, files, labels):
     outcome = run(f"compare a.npy b.parquet --labels {labels} --fast --json")
     assert outcome.code == 0, outcome.err
@@ -60,8 +62,8 @@ def test_numbers_and_groups(run, files):
     assert lines[4].split()[:2] == ["features", "ceiling"]
 
 
-@pytest.mark.parametrize(
-    ("call", "code", "said"),
+@for_each(
+    "call, code, said",
     [
         ("compare a.npy b.parquet", 2, "--labels is missing"),
         ("compare --labels y.csv", 2, "FILE is missing"),

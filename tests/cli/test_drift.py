@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from one_case import for_each
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -41,8 +43,8 @@ def test_json_is_as_published(run, files):
     assert printed["result"]["target"]["target"] == "ill"
 
 
-@pytest.mark.parametrize(
-    ("call", "code", "said"),
+@for_each(
+    "call, code, said",
     [
         ("drift old.csv same.csv --fast --fail-below 0.01", 0, "Nothing shows"),
         ("drift old.csv moved.csv --fast --fail-below 0.01", 1, "the p-value of the columns is 0.00"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.cli import main
+from one_case import for_each
 
 
 def complaint(outcome, code):
@@ -21,8 +22,8 @@ def complaint(outcome, code):
     return line
 
 
-@pytest.mark.parametrize(
-    ("call", "says"),
+@for_each(
+    "call, says",
     [
         ("flor table.csv", "Did you mean"),
         ("floor", "FILE"),
@@ -70,7 +71,7 @@ BAD_TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_TABLES)
+@for_each("name", BAD_TABLES)
 def test_bad_data(run, tmp_path, name):
     contents, says = BAD_TABLES[name]
     (tmp_path / "bad.csv").write_bytes(contents)
@@ -109,7 +110,7 @@ def test_something_is_missing(run, table, monkeypatch):
     assert "skops" in complaint(run("fit table.csv --out m.skops"), 4)
 
 
-@pytest.mark.parametrize(("command", "name"), [("floor", "the floor is"), ("pairs", "'b' against 'c'")])
+@for_each("command, name", [("floor", "the floor is"), ("pairs", "'b' against 'c'")])
 def test_fail_above(run, table, command, name):
     fast = " --fast" * (command == "floor")
     for quiet in ("", " --quiet"):
@@ -170,7 +171,7 @@ def test_warnings_are_one_line(run, table, monkeypatch):
 HOSTILE = {"\x1b[2J": "\\x1b[2J", "<script>": "<script>", "[red]x[/red]": "[red]x[/red]", "a\u202eb": "a\\u202eb"}
 
 
-@pytest.mark.parametrize("command", ["floor --fast", "pairs"])
+@for_each("command", ["floor --fast", "pairs"])
 def test_names_with_control_characters(run, tmp_path, command):
     rng = np.random.default_rng(0)
     labels = ["plain", *HOSTILE]

@@ -4,15 +4,14 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from bayesfloor.cli.app import app
 from bayesfloor.runtime.findings import SECTIONS, finding_codes, finding_page, finding_title
+from one_case import for_each
 
 from .test_process import HEAVY
 
 
-@pytest.mark.parametrize("given", ["BF008", "bf008", "Bf8", "8", "008"])
+@for_each("given", ["BF008", "bf008", "Bf8", "8", "008"])
 def test_a_page(run, given):
     assert run("explain", given) == (0, finding_page("BF008"), "")
 
@@ -39,8 +38,8 @@ def test_json(run):
     assert first["example"].startswith("```python\nimport numpy")
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
+@for_each(
+    "given, says",
     [
         ("BF080", "there is no finding 'BF080'; did you mean BF008 (Too many dimensions"),
         ("copies", "BF037 (Copies of one observation), BF038 (Rows that are nearly copies"),

@@ -23,6 +23,7 @@ from bayesfloor.cli.gap import ModelOptions, predictions_of
 from bayesfloor.floor.learned import gap
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.report import figures
+from one_case import for_each
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
@@ -214,8 +215,8 @@ def test_a_report_has_a_section_on_the_model(run, files):
     assert "p.csv: 'predicted' must hold numbers" in numbers.err
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "said"),
+@for_each(
+    "given, code, said",
     [
         ("", 2, "name a model or its predictions"),
         ("--model model.skops --predictions p.csv", 2, "exclude each other"),

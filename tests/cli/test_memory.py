@@ -34,8 +34,8 @@ def large(monkeypatch):
     monkeypatch.setattr(memory, "_MANY_VALUES", 1)
 
 
-@pytest.mark.parametrize(
-    ("options", "effort", "n_values", "n_rows"),
+@for_each(
+    "options, effort, n_values, n_rows",
     [
         ({}, "default", LEARNED_VALUES, N_ROWS),
         ({}, "fast", LEARNED_VALUES, 4000),

@@ -8,6 +8,7 @@ import pytest
 
 from bayesfloor import learned_floor, read_table
 from bayesfloor.cli.metrics import read_costs
+from one_case import for_each
 
 from .small_tables import write_csv
 from .test_exits import complaint
@@ -80,8 +81,8 @@ def test_costs_may_be_negative_and_beyond_1(run, two):
     assert outcome.err.splitlines()[-1].endswith("above -1000")
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
+@for_each(
+    "options, says",
     [
         ("--metric auc", "Did you mean 'roc_auc'?"),
         ("--metric r2 --metric rmes", "Did you mean 'rmse'?"),
@@ -106,8 +107,8 @@ def test_usage(run, two, options, says):
     assert says in complaint(run(f"floor two.csv --quiet {options}"), 2)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
+@for_each(
+    "text, says",
     [
         ("", "needs a first line"),
         ("true,bad,good\n", "needs a first line"),
@@ -142,7 +143,7 @@ def test_bytes_that_are_no_text(run, two, monkeypatch):
     assert "no file of costs" in complaint(run("floor two.csv --quiet --costs costs.csv"), 3)
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@for_each("separator", [",", ";", "\t"])
 def test_costs_are_read_by_name(tmp_path, separator):
     lines = ["", "ask", "12", "a,b"], ["a,b", "7", "3", "0"], ["12", "7", " 0 ", "-1e-1"]
     cells = [separator.join(f'"{cell}"' for cell in line) for line in lines]

@@ -18,6 +18,7 @@ from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
 from benchmarks.tools import fuzz_models
+from one_case import for_each
 
 from .small_tables import three_classes, write_csv
 
@@ -364,8 +365,8 @@ def test_parts_that_do_not_belong_together(run, model, kind, tmp_path):
     assert "not known, 'more'" in refused(run, skops_io.dumps(stored | {"kind": "more"}), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@for_each(
+    "name, value",
     [
         ("cut_columns", np.array([0, 2])),
         ("cut_columns", np.array([-1, 0])),
@@ -469,8 +470,8 @@ def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
     assert "the model takes more than" in refused(run, model.read_bytes(), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
+@for_each(
+    "path, value",
     [
         (("coef",), 1e30),
         (("feature_map", "landmarks"), 1e30),

@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import r2_score
 
 from bayesfloor import read_table, regression_floor
+from one_case import for_each
 
 from .test_exits import complaint
 
@@ -104,8 +105,8 @@ def test_the_floor_says_what_it_rests_on(run, houses):
     assert found["result"]["as_asked"]["reached"] > found["result"]["reached"]
 
 
-@pytest.mark.parametrize(
-    ("call", "says"),
+@for_each(
+    "call, says",
     [
         ("floor houses.csv --target price --metric error", "--metric error needs classes, and 'price' holds numbers"),
         ("floor houses.csv --target price --metric r2 --metric f1", "--metric r2 is for numbers, and --metric f1 for"),

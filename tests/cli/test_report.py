@@ -8,6 +8,8 @@ import shlex
 import numpy as np
 import pytest
 
+from one_case import for_each
+
 from .small_tables import three_classes, write_csv
 from .test_exits import complaint
 
@@ -24,9 +26,7 @@ def test_a_page_and_the_answer(run, table, tmp_path):
     assert "The floor is about" in page
 
 
-@pytest.mark.parametrize(
-    ("name", "begins"), [("a.md", "# table.csv"), ("a.json", "{"), ("a.txt", "table.csv"), ("a.htm", "<")]
-)
+@for_each("name, begins", [("a.md", "# table.csv"), ("a.json", "{"), ("a.txt", "table.csv"), ("a.htm", "<")])
 def test_the_ending_says_what_is_written(run, table, tmp_path, name, begins):
     assert run(f"report table.csv --effort fast --out {name}").code == 0
     assert (tmp_path / name).read_text().startswith(begins)
@@ -101,8 +101,8 @@ def test_the_command_makes_the_same_report(run, tmp_path):
     assert other["floor"] != first["floor"]
 
 
-@pytest.mark.parametrize(
-    ("call", "code", "says"),
+@for_each(
+    "call, code, says",
     [
         ("report", 2, "FILE"),
         ("report tabel.csv", 2, "no such file"),

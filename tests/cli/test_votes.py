@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from bayesfloor import vote_floor
+from one_case import for_each
 
 
 def long_table():
@@ -104,8 +105,8 @@ def test_labels_that_say_there_is_none_are_no_votes(run, long, expected, tmp_pat
     assert parsed(run("votes wide.csv --json"))["result"]["classes"] == ["007", "=cmd()"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@for_each(
+    "text, message",
     [
         ("row,label\n1,a\n2,b\n", "no row has two votes, of 2 with a vote"),
         ("row,label\n1,a\n1,a\n", "needs two classes, got 1: 'a'"),

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from bayesfloor import difficulty_report
 from bayesfloor.integrations import skore_checks
 from bayesfloor.integrations.skore_checks import floor_checks
+from one_case import for_each
 
 skore = pytest.importorskip("skore", reason="needs the extra 'skore'")
 
@@ -93,7 +94,7 @@ def test_a_fitted_model_without_its_training_rows(only_ours):
     assert found["section"]["BF-GAP"] == "issue"
 
 
-@pytest.mark.parametrize(("sure_gap", "said"), [(0.1, "Your model errs."), (-0.1, None)])
+@for_each("sure_gap, said", [(0.1, "Your model errs."), (-0.1, None)])
 def test_a_model_that_is_surely_better_has_no_errors_to_avoid(sure_gap, said):
     gap = SimpleNamespace(is_sure=True, sure_gap=sure_gap, sentence=lambda: "Your model errs.")
     assert skore_checks._gap(SimpleNamespace(gap=gap), None) == said

@@ -23,6 +23,7 @@ from bayesfloor import (
 )
 from bayesfloor.data.problem import MOST_RATIO, Problem, check_row_weights
 from bayesfloor.tables.arguments import check_problem, problem_and_table
+from one_case import for_each
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -48,7 +49,7 @@ def check_known(problem):
     np.testing.assert_array_equal(np.array(problem.by.names)[problem.by.codes], SITE)
 
 
-@pytest.mark.parametrize("points", [X, X.tolist(), pd.DataFrame(X), pl.DataFrame(X), sparse.csr_array(X)])
+@for_each("points", [X, X.tolist(), pd.DataFrame(X), pl.DataFrame(X), sparse.csr_array(X)])
 def test_classes_beside_points_of_any_type(points):
     problem, table = problem_and_table(points, LABELS, **KNOWN)
     assert table is None
@@ -60,7 +61,7 @@ def test_classes_beside_points_of_any_type(points):
     check_known(problem)
 
 
-@pytest.mark.parametrize("task", ["regression", "auto"])
+@for_each("task", ["regression", "auto"])
 def test_numbers_are_a_target_too(task):
     problem = check_problem(X, AMOUNTS, task=task, **KNOWN)
     assert problem.task == "regression"
@@ -70,8 +71,8 @@ def test_numbers_are_a_target_too(task):
     assert check_problem(X, LABELS, task="auto").task == "classification"
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("y", [LABELS, AMOUNTS], ids=["classes", "numbers"])
+@for_each("kind", [pd.DataFrame, pl.DataFrame])
+@for_each("y", [LABELS, AMOUNTS])
 def test_columns_of_a_frame_are_named(kind, y):
     frame = frame_of(kind, y)
     problem, table = problem_and_table(
@@ -102,8 +103,8 @@ def test_what_a_table_knows_is_used_unless_something_else_is_given():
     np.testing.assert_array_equal(check_problem(table, groups=other).groups, other)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@for_each(
+    "given, message",
     [
         ({"y": None}, "requires y to be passed"),
         ({"y": LABELS[:-1]}, "inconsistent numbers of samples"),
@@ -137,7 +138,7 @@ def test_weights():
         check_row_weights([1.0, 10.0 * MOST_RATIO], 2)
 
 
-@pytest.mark.parametrize("y", [LABELS, AMOUNTS], ids=["classes", "numbers"])
+@for_each("y", [LABELS, AMOUNTS])
 def test_some_of_the_rows(y):
     rows = np.array([5, 2, 40])
     problem = check_problem(X, y, task="auto", **KNOWN)
@@ -150,7 +151,7 @@ def test_some_of_the_rows(y):
     assert part.classes is problem.classes
 
 
-@pytest.mark.parametrize("y", [LABELS, AMOUNTS], ids=["classes", "numbers"])
+@for_each("y", [LABELS, AMOUNTS])
 def test_keys_follow_the_rows(y):
     order = RNG.permutation(N)
     moved = check_problem(X[order], y[order], task="auto", time=WHEN[order], sample_weight=WEIGHT[order])
@@ -176,8 +177,8 @@ def write_file(folder, y):
     return folder / "rows.csv", np.delete(np.arange(N), [7, 30])
 
 
-@pytest.mark.parametrize("as_text", [True, False], ids=["str", "path"])
-@pytest.mark.parametrize("y", [LABELS, AMOUNTS], ids=["classes", "numbers"])
+@for_each("as_text", [True, False])
+@for_each("y", [LABELS, AMOUNTS])
 def test_a_path_is_read_as_a_table(tmp_path, as_text, y):
     file, kept = write_file(tmp_path, y)
     named = {"groups": "who", "time": "when", "sample_weight": "weight", "by": "site"}
@@ -220,8 +221,8 @@ def test_weights_of_a_folder_of_files(tmp_path):
     np.testing.assert_allclose(problem.sample_weight, WEIGHT / WEIGHT.mean())
 
 
-@pytest.mark.parametrize(
-    ("given", "kind", "message"),
+@for_each(
+    "given, kind, message",
     [
         ({"X": "nowhere.csv"}, FileNotFoundError, "nowhere.csv"),
         ({"y": "z"}, ValueError, "rows.csv has no column 'z'"),

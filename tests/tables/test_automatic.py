@@ -20,6 +20,7 @@ from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fol
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.treatments import part_of_date
+from one_case import for_each
 
 N = 240
 
@@ -208,7 +209,7 @@ def test_values_are_shown_as_the_file_has_them(table, frame):
         assert shown["remark"] == frame.remark[row]
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
+@for_each("library", ["pandas", "polars"])
 def test_frames_are_treated_as_files_are(table, file, library):
     data = (
         pd.read_csv(file, dtype={"note": str}) if library == "pandas" else pl.read_csv(file, infer_schema_length=None)
@@ -281,8 +282,8 @@ def test_numbers_as_they_are(frame, file, tmp_path):
             read_table(other, preparation=table.preparation)
 
 
-@pytest.mark.parametrize(
-    ("options", "column", "expected"),
+@for_each(
+    "options, column, expected",
     [
         ({"categorical": "age"}, "age", "category"),
         ({"text": "clinic"}, "clinic", "text"),
@@ -354,7 +355,7 @@ def as_source(kind, rows, folder):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "frame", "polars"])
+@for_each("kind", ["csv", "parquet", "frame", "polars"])
 def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path, kind):
     table = read_table(as_source(kind, ROWS, tmp_path))
     assert table.y.tolist() == list("uv" + "uvwuvw" * 50)
@@ -367,8 +368,8 @@ def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path, kind):
     assert {"na", "?", ".", "-", "unknown"} < {label.casefold() for label in kept.classes.tolist()}
 
 
-@pytest.mark.parametrize("kind", ["csv", "frame"])
-@pytest.mark.parametrize("mark", ["NA", "?", ".", "-", "none", "Unknown"])
+@for_each("kind", ["csv", "frame"])
+@for_each("mark", ["NA", "?", ".", "-", "none", "Unknown"])
 def test_numbers_beside_labels_that_say_there_is_none(tmp_path, kind, mark):
     classes = read_table(as_source(kind, [(i * 7 % 11, str(i % 3)) for i in range(30)] + [(3, mark)], tmp_path))
     assert classes.classes.tolist() == [0, 1, 2]
@@ -379,7 +380,7 @@ def test_numbers_beside_labels_that_say_there_is_none(tmp_path, kind, mark):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "labels",
     [
         ["+", "-"],
@@ -476,8 +477,8 @@ def test_a_preparation_is_plain_values_and_arrays(table, file):
     )
 
 
-@pytest.mark.parametrize(
-    ("treatment", "key", "value"),
+@for_each(
+    "treatment, key, value",
     [
         ("NumberFeature", "spread", -1.0),
         ("CategoryFeatures", "categories", [1, 2]),
@@ -607,7 +608,7 @@ def test_nothing_in_a_table_becomes_markup(tmp_path):
     assert not [line for line in lines if "<b>" in line or "<script" in line or "<svg" in line]
 
 
-@pytest.mark.parametrize("number", ["inf", "-Infinity"])
+@for_each("number", ["inf", "-Infinity"])
 def test_an_infinite_number_does_not_hide_the_target(number, tmp_path):
     file = tmp_path / "t.csv"
     file.write_text(f"a,b,kind\n1,{number},u\n2,3,v\n3,4,u\n4,1,v\n")

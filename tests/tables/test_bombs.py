@@ -12,6 +12,7 @@ import pytest
 from bayesfloor import read_table
 from bayesfloor.tables.binary_tables import unpacked_sizes
 from bayesfloor.tables.formats import read_raw
+from one_case import for_each
 
 MIB = 2**20
 
@@ -55,7 +56,7 @@ def test_a_parquet_file_beyond_the_limit(tmp_path, frames_read, set_limits):
     assert frames_read == []
 
 
-@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@for_each("kind", ["parquet", "arrow"])
 def test_lists_are_refused_unread(tmp_path, kind, frames_read):
     file = tmp_path / f"lists.{kind}"
     frame = pl.DataFrame({"a": [[0.0] * 100_000] * 4, "b": [1.0, 2.0, 3.0, 4.0], "y": list("uvuv")})
@@ -67,8 +68,8 @@ def test_lists_are_refused_unread(tmp_path, kind, frames_read):
     assert read_table(file, drop="a", prepare=None).feature_names == ("b",)
 
 
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd"])
+@for_each("version", ["1.0", "2.0"])
+@for_each("codec", ["none", "snappy", "gzip", "zstd"])
 def test_sizes_of_pages_are_those_that_pyarrow_tells(tmp_path, version, codec):
     file = tmp_path / "t.parquet"
     table = pa.table({"s": [f"text {i % 700}" for i in range(5000)], "x": np.arange(5000.0), "l": [[1, 2]] * 5000})
@@ -102,7 +103,7 @@ def test_damaged_headers_are_refused(tmp_path):
         assert min(sizes) >= 0
 
 
-@pytest.mark.parametrize("packed", ["gz", "zip"])
+@for_each("packed", ["gz", "zip"])
 def test_unpacking_stops_where_memory_ends(tmp_path, small_machine, packed):
     file = tmp_path / f"t.csv.{packed}"
     text = b"a,y\n" + b"1,u\n2,v\n" * (2 * MIB)

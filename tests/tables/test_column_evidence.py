@@ -8,6 +8,7 @@ import pytest
 from bayesfloor import read_table
 from bayesfloor.tables.column_evidence import levels_without_order, profile_columns
 from bayesfloor.tables.columns import NumberColumn, RawTable
+from one_case import for_each
 
 N = 400
 
@@ -30,7 +31,7 @@ def share_as_smooth(values, witnesses):
     return np.mean(np.array(rough) <= rough[0] + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@for_each("seed", range(12))
 def test_order_is_seen_as_brute_force_sees_it(seed):
     rng = np.random.default_rng(seed)
     n_levels = 3 + seed % 4

@@ -8,6 +8,7 @@ import sklearn.datasets
 
 from bayesfloor.tables.datasets import BUILT_IN, DATA_VARIABLE, list_datasets, load_dataset
 from bayesfloor.tables.read import read_table
+from one_case import for_each
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +38,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "digits", "breast_cancer"])
+@for_each("name", ["iris", "wine", "digits", "breast_cancer"])
 def test_scikit_learns_sets(name):
     bunch = getattr(sklearn.datasets, f"load_{name}")()
     table = load_dataset(name)
@@ -77,7 +78,7 @@ def test_a_local_set(folder, monkeypatch):
     assert len(load_dataset("iris").X) == 150  # no file takes the name of a set of scikit-learn
 
 
-@pytest.mark.parametrize("name", ["deeper/fish", "../pets", "paper/birds", "pets.npz", "._pets", "fish", "folder", ""])
+@for_each("name", ["deeper/fish", "../pets", "paper/birds", "pets.npz", "._pets", "fish", "folder", ""])
 def test_a_name_is_no_path(folder, name):
     with pytest.raises(ValueError, match="there is no data set"):
         load_dataset(name, data_dir=folder / "paper" if name == "../pets" else folder)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
 from bayesfloor.tables.datasets import load_dataset
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.read import read_table
+from one_case import for_each
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_codes_that_are_numbers_keep_their_order(save):
     assert table.X[:, 0].tolist() == [1, 0, 2, 0]
 
 
-@pytest.mark.parametrize(("scale", "scaler"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())])
+@for_each("scale, scaler", [("standard", StandardScaler()), ("minmax", MinMaxScaler())])
 def test_scales_are_those_of_scikit_learn(frame, save, scale, scaler):
     numbers = frame[["a", "b", "y"]]
     table = read_table(save(numbers), scale=scale, encode="onehot")  # so that few numbers are no codes
@@ -76,7 +77,7 @@ def test_a_constant_column_becomes_zero(tmp_path):
         assert load_dataset("constant", data_dir=tmp_path, scale=scale).X[:, 0].tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("factor", [1e-300, 1e-150, 1.0, 1e150, 1e307])
+@for_each("factor", [1e-300, 1e-150, 1.0, 1e150, 1e307])
 def test_scaling_at_any_magnitude(tmp_path, factor):
     values = np.array([1.0, 2.0, 4.0, 9.0, -3.0, 17.0])
     expected = (values - values.mean()) / values.std()
@@ -93,7 +94,7 @@ def test_a_range_that_overflows(tmp_path):
         load_dataset("far", data_dir=tmp_path, scale="minmax")
 
 
-@pytest.mark.parametrize("impute", ["mean", "median", "most_frequent"])
+@for_each("impute", ["mean", "median", "most_frequent"])
 def test_gaps_are_filled_as_scikit_learn_does(frame, save, impute):
     numbers = frame[["a", "b", "y"]].astype({"b": float})
     numbers.loc[3:9, "a"] = np.nan
@@ -133,7 +134,7 @@ def test_one_value_has_no_dummies(save):
     assert "Column 's': constant; left out: one value only." in table.notes
 
 
-@pytest.mark.parametrize("encode", ["onehot", "ordinal"])
+@for_each("encode", ["onehot", "ordinal"])
 def test_another_table_is_made_ready_in_the_same_way(frame, save, encode):
     table = read_table(save(frame), encode=encode, impute="median")
     stored = json.loads(json.dumps(table.preparation.to_dict()))

@@ -10,6 +10,7 @@ import pytest
 
 from bayesfloor.tables.columns import DateColumn, NumberColumn, TextColumn
 from bayesfloor.tables.read import read_raw, read_table
+from one_case import for_each
 
 from .workbooks import DAY, MAIN, MOMENT, workbook, zipped
 
@@ -102,7 +103,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@for_each("case", REFUSED)
 def test_what_is_refused(write, case):
     content, words = REFUSED[case]
     if content is None:
@@ -132,7 +133,7 @@ FAR = {
 }
 
 
-@pytest.mark.parametrize("case", FAR)
+@for_each("case", FAR)
 def test_cells_far_apart_are_refused(write, case):
     with pytest.raises(
         ValueError, match=r"book\.xlsx: a sheet has cells as far as row .* GiB in all; the limit is 4\.0 GiB"

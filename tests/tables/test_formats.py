@@ -23,6 +23,7 @@ from sklearn.datasets import dump_svmlight_file
 from bayesfloor.tables.columns import DateColumn
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.read import read_table
+from one_case import for_each
 
 FRAME = pd.DataFrame(
     {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}
@@ -76,8 +77,8 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("packed", [False, True])
+@for_each("name", WRITERS)
+@for_each("packed", [False, True])
 def test_parquet_and_arrow(tmp_path, name, packed):
     path = tmp_path / name
     WRITERS[name](FRAME, path)
@@ -129,7 +130,7 @@ DATES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["parquet", "ipc"])
+@for_each("kind", ["parquet", "ipc"])
 def test_dates_are_seconds(tmp_path, kind):
     frame = pl.DataFrame({name: series for name, (series, _) in DATES.items()} | {"y": ["u", "v", "u"]})
     getattr(frame, f"write_{kind}")(tmp_path / "dates.bin")
@@ -275,7 +276,7 @@ BROKEN_ARFF = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), BROKEN_ARFF.values(), ids=BROKEN_ARFF.keys())
+@for_each("content, words", BROKEN_ARFF.values())
 def test_broken_arff_is_refused_with_its_line(refused, content, words):
     refused(content, "data.arff", words, encode="onehot")
 
@@ -309,7 +310,7 @@ BROKEN_LIBSVM = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), BROKEN_LIBSVM.values(), ids=BROKEN_LIBSVM.keys())
+@for_each("content, words", BROKEN_LIBSVM.values())
 def test_broken_libsvm_is_refused(refused, content, words):
     refused(content, "data.svm", words)
 
@@ -369,7 +370,7 @@ BROKEN_NPZ = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), BROKEN_NPZ.values(), ids=BROKEN_NPZ.keys())
+@for_each("content, words", BROKEN_NPZ.values())
 def test_broken_npz_is_refused(refused, content, words):
     refused(content, "data.npz", words)
 

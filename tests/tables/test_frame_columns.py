@@ -16,6 +16,7 @@ from bayesfloor.runtime.frames import column_named, column_texts
 from bayesfloor.tables.arguments import check_problem, subgroups_of, table_of
 from bayesfloor.tables.columns import OtherColumn, UnknownColumnError
 from bayesfloor.tables.frames import raw_of_frame
+from one_case import for_each
 
 FEW = {"learners": ["gaussian"], "n_jobs": 1}
 N = 84
@@ -55,7 +56,7 @@ def assert_same(found, expected):
 PLAIN = ["size", "color", "y", "who", "when", "w"]
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@for_each("kind", NAMES)
 def test_columns_are_found_by_whatever_names_them(kind):
     names, frame, plain = NAMES[kind], frame_of(NAMES[kind]), frame_of(PLAIN)
     y, groups, time, weight = names[2:]
@@ -78,7 +79,7 @@ def test_columns_are_found_by_whatever_names_them(kind):
     np.testing.assert_array_equal(X, bf.TablePreparer(drop="when").fit(plain, plain["y"]).transform(plain))
 
 
-@pytest.mark.parametrize("kind", ["numbers", "tuples", "shared"])
+@for_each("kind", ["numbers", "tuples", "shared"])
 def test_a_model_gets_the_columns_that_are_features(kind):
     names = NAMES[kind]
     frame = frame_of(names).iloc[:, [0, 2, 5]]
@@ -118,8 +119,8 @@ def test_a_number_that_names_no_column():
     assert bf.read_table(frame_of(PLAIN), target=2).target == "y"  # a position
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("of_numbers", [True, False])
+@for_each("kind", [pd.DataFrame, pl.DataFrame])
+@for_each("of_numbers", [True, False])
 def test_labels_go_with_the_rows_that_have_a_time(kind, of_numbers):
     """Labels beside the frame: those of rows without a time are left out with them."""
     frame = frame_of(PLAIN)[["size", "w" if of_numbers else "color", "when"]]
@@ -183,7 +184,7 @@ def object_columns():
     }
 
 
-@pytest.mark.parametrize("kind", object_columns())
+@for_each("kind", object_columns())
 def test_objects_are_read_as_what_they_hold(kind):
     values, expected = object_columns()[kind]
     values[4] = None
@@ -198,7 +199,7 @@ def test_objects_are_read_as_what_they_hold(kind):
     np.testing.assert_array_equal(model.predict(frame.iloc[::-1])[::-1], model.predict(frame))
 
 
-@pytest.mark.parametrize("type_name", ["List(Float64)", "Array(Float64, 3)"])
+@for_each("type_name", ["List(Float64)", "Array(Float64, 3)"])
 def test_lists_of_numbers_of_polars_are_columns(type_name):
     numbers = np.random.default_rng(0).normal(size=(N, 3))
     column = pl.Series("e", numbers.tolist(), dtype=pl.List(pl.Float64))
@@ -208,9 +209,7 @@ def test_lists_of_numbers_of_polars_are_columns(type_name):
     np.testing.assert_array_equal(np.c_[tuple(each.values for each in arrow)], numbers)
 
 
-@pytest.mark.parametrize(
-    "value", [{"a": 1}, [1.0, "x"], [], np.zeros((2, 2)), [[1.0], [2.0, 3.0]], np.array(["x"]), {1, 2}]
-)
+@for_each("value", [{"a": 1}, [1.0, "x"], [], np.zeros((2, 2)), [[1.0], [2.0, 3.0]], np.array(["x"]), {1, 2}])
 def test_other_objects_are_named_and_left_out(value):
     frame = pd.DataFrame({"a": np.arange(N) % 5, "e": pd.Series([value] * N, dtype=object)})
     column = raw_of_frame(frame).columns[1]
@@ -236,8 +235,8 @@ def some_estimators():
     }
 
 
-@pytest.mark.parametrize("which", some_estimators())
-@pytest.mark.parametrize("names", [["a", "a", "b"], [0, "a", ("b", 1)], [2, 0, 1]])
+@for_each("which", some_estimators())
+@for_each("names", [["a", "a", "b"], [0, "a", ("b", 1)], [2, 0, 1]])
 def test_estimators_know_columns_by_the_same_names(which, names):
     rng = np.random.default_rng(0)
     y = np.arange(N) % 2
@@ -254,7 +253,7 @@ def test_estimators_know_columns_by_the_same_names(which, names):
             model.predict(frame[[0, 1, 2]])
 
 
-@pytest.mark.parametrize("with_text", [False, True])
+@for_each("with_text", [False, True])
 def test_groups_and_weights_that_are_columns_are_no_features(with_text):
     rng = np.random.default_rng(0)
     y = np.arange(N) % 2

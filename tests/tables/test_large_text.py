@@ -19,6 +19,7 @@ from bayesfloor.tables.spellings import has_leading_zero
 from bayesfloor.tables.text_rows import split_plain_text
 from bayesfloor.tables.text_tables import read_text_table
 from bayesfloor.tables.unpacking import Contents
+from one_case import for_each
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_large_files_are_read_as_small_ones_are(read_as, rows, separator, line_e
     assert read_as(content, large=True, n_bytes=n_bytes, **options) == read_as(content, large=False, **options)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1"])
+@for_each("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1"])
 def test_encodings_of_large_files(read_as, encoding):
     content = ("größe;y\n" + "1,5;süß\n-2;é\n" * 20).encode(encoding)
     large = read_as(content, large=True)
@@ -127,7 +128,7 @@ def test_polars_rounds_as_python_does(numbers, decimal):
 PLAIN = ["a,b\n1,2\n", 'a,"b, c"\n1,"2"\n', " a, b\n1,  2\n", "a,b\r\n1,2\r\n", "a,\n,\n", '"",""\nx,""\n', "é,b\n1,2"]
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@for_each("text", PLAIN)
 def test_plain_text_is_split_by_polars(text):
     frame = split_plain_text(text, ",", 2)
     expected = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
@@ -147,7 +148,7 @@ NOT_PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("text", [*NOT_PLAIN, "a,b\n" + "9" * 200_000 + ",1\n", "a,b,c\nd\n", '"a,b\n'])
+@for_each("text", [*NOT_PLAIN, "a,b\n" + "9" * 200_000 + ",1\n", "a,b,c\nd\n", '"a,b\n'])
 def test_everything_else_is_left_to_the_csv_module(text):
     assert split_plain_text(text, ",", 2) is None
 
@@ -235,8 +236,8 @@ def test_two_million_rows_take_three_times_their_numbers(tmp_path):
     assert int(answer.stdout) <= 3 * 2_000_000 * 10 * 8
 
 
-@pytest.mark.parametrize(
-    ("row", "n_passes"),
+@for_each(
+    "row, n_passes",
     [(None, 1), (0, 1), (150, 1), (250, 2)],
     ids=["numbers alone", "first row", "among the first rows", "later"],
 )

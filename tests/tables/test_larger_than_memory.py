@@ -18,6 +18,7 @@ from bayesfloor.tables.frames import raw_of_frame
 from bayesfloor.tables.preparation import decimal_signs, text_columns
 from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sources import keys_of_rows, sample_of, source_of
+from one_case import for_each
 
 N_ROWS = 1000
 
@@ -104,7 +105,7 @@ def test_chunks_hold_all_rows_in_order(frame, tmp_path, small_chunks):
         assert source.n_rows in (None, N_ROWS)
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@for_each("packed", [False, True])
 def test_chunks_of_a_text(frame, tmp_path, small_chunks, packed):
     path = tmp_path / ("table.csv.gz" if packed else "table.csv")
     content = frame.write_csv(separator=";").encode()

@@ -11,6 +11,7 @@ from bayesfloor.data.numbers import bins_of_numbers, task_of, task_of_numbers
 from bayesfloor.data.target_encoding import PRIOR_ROWS, out_of_fold_means, value_means
 from bayesfloor.tables.arguments import table_of
 from bayesfloor.tables.preparation import Preparation
+from one_case import for_each
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ AUTO = {
 }
 
 
-@pytest.mark.parametrize(("values", "task"), AUTO.values(), ids=AUTO)
+@for_each("values, task", AUTO.values())
 def test_the_task_by_the_values(write, values, task):
     assert task_of_numbers(np.array(values, float)) == task_of(list(values)) == task
     table = read_table(write(column_of(values)), target="y")
@@ -60,7 +61,7 @@ def test_a_number_of_the_row_is_still_no_target(write):
         read_table(write(column_of(range(1, 41))), target="y")
 
 
-@pytest.mark.parametrize("other", [["a", "b"], [True, False], [], [[0.5], [1.5]]])
+@for_each("other", [["a", "b"], [True, False], [], [[0.5], [1.5]]])
 def test_what_is_no_list_of_numbers_is_classes(other):
     assert task_of(other) == "classification"
 
@@ -96,8 +97,8 @@ def test_a_decimal_comma_and_a_missing_number(write):
         assert "1 row without a number in 'y' left out." in table.notes
 
 
-@pytest.mark.parametrize(
-    ("values", "says"),
+@for_each(
+    "values, says",
     [
         ([0.5] * 9, "'y' is 0.5 in every row: there is nothing to predict"),
         (["", "", ""], "has no values at all"),

@@ -8,6 +8,7 @@ from bayesfloor.tables.column_builders import TextBuilder
 from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, distinct_numbers
 from bayesfloor.tables.profiles import possible_groups, profile_column
 from bayesfloor.tables.readings import UnseenValues
+from one_case import for_each
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -82,13 +83,13 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@for_each("name", COLUMNS)
 def test_kinds(name):
     column, expected = COLUMNS[name]
     assert found(column).kind == expected
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@for_each("name", COLUMNS)
 def test_a_profile_has_the_column_as_its_reading_reads_it(name):
     """Features of the first table are made of the profile's column, those of others by the reading."""
     column, _ = COLUMNS[name]
@@ -114,7 +115,7 @@ def test_texts_are_read_as_numbers_once(monkeypatch):
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "values",
     [
         [3.0, 1.0, np.nan, 3.0, -2.0],
@@ -152,7 +153,7 @@ def test_a_mark_of_missing_values_is_seen():
     assert found(number("balance", [-999.0, -999.0, *RNG.integers(-50, 99, 98)])).notes == ()
 
 
-@pytest.mark.parametrize("column", [text("n", [10**25 + k for k in range(N)]), number("n", [1e25] * N)])
+@for_each("column", [text("n", [10**25 + k for k in range(N)]), number("n", [1e25] * N)])
 def test_integers_that_no_float_holds_are_an_id(column):
     if not hasattr(column, "codes"):
         column.rounded = N
@@ -179,8 +180,8 @@ def test_ambiguous_dates_get_a_caution():
     assert "the month is taken" in kind.cautions[0]
 
 
-@pytest.mark.parametrize(
-    ("column", "wanted", "kind"),
+@for_each(
+    "column, wanted, kind",
     [
         (number("n", [1, 2, 2, 3]), "category", "category"),
         (number("n", [1, 2, 2, 3]), "text", "text"),
@@ -194,8 +195,8 @@ def test_the_caller_decides(column, wanted, kind):
     assert (found(column, wanted).kind, found(column, wanted).reason) == (kind, "as asked")
 
 
-@pytest.mark.parametrize(
-    ("column", "wanted", "says"),
+@for_each(
+    "column, wanted, says",
     [
         (text("s", ["a", "b"]), "number", "column 's' cannot be read as numbers"),
         (text("s", ["a", "b"]), "date", "column 's' cannot be read as dates; 'a' is in no known format"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bayesfloor.tables.columns import NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.read import read_raw, read_table
+from one_case import for_each
 
 RECORDS = [
     {"a": 1, "b": 0.5, "flag": True, "s": "u", "mixed": 1, "list": [1], "y": "p"},
@@ -33,8 +34,8 @@ def as_lines(records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "lines"),
+@for_each(
+    "name, text, lines",
     [
         ("t.jsonl", as_lines(RECORDS[:1]) + "\n" + as_lines(RECORDS[1:]), [1, 3, 4]),
         ("t.ndjson", as_lines(RECORDS), [1, 2, 3]),
@@ -94,7 +95,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("case", BROKEN)
+@for_each("case", BROKEN)
 def test_broken_json(write, case):
     content, words = BROKEN[case]
     with pytest.raises(ValueError, match=words) as caught:

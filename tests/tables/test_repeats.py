@@ -18,6 +18,7 @@ from bayesfloor.tables.frames import raw_of_frame
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.read import read_raw
 from bayesfloor.tables.readings import UnseenValues
+from one_case import for_each
 
 from .every_kind import COLUMNS, SOURCES, N, table_of
 
@@ -64,7 +65,7 @@ def test_every_kind_is_there():
     assert COLUMNS.keys() - used == {"serial"}
 
 
-@pytest.mark.parametrize("first", SOURCES)
+@for_each("first", SOURCES)
 def test_the_same_values_from_any_reader(first):
     table = trained(first)
     for source in SOURCES:
@@ -72,7 +73,7 @@ def test_the_same_values_from_any_reader(first):
         assert differing(table, again.X) == [], source
 
 
-@pytest.mark.parametrize("first", SOURCES)
+@for_each("first", SOURCES)
 def test_rows_alone_and_in_another_order(first):
     table = trained(first)
     # not every source: 71,234 alone is another number where nothing tells the decimal sign
@@ -84,7 +85,7 @@ def test_rows_alone_and_in_another_order(first):
         assert differing(table, read_again(source, order, table.preparation).X, order) == [], source
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@for_each("source", SOURCES)
 def test_the_tabular_view_too(source):
     table = trained(source)
     for other in ("csv", "parquet"):
@@ -150,7 +151,7 @@ def test_a_mark_of_gaps_is_kept(tmp_path):
     assert preparer.transform(frame[:1]).tolist() == preparer.transform(frame)[:1].tolist()
 
 
-@pytest.mark.parametrize("unit", [1, 1000, 10**6, 10**9])
+@for_each("unit", [1, 1000, 10**6, 10**9])
 def test_the_unit_of_a_clock_is_kept(unit):
     rng = np.random.default_rng(0)
     seconds = rng.integers(1_500_000_000, 1_600_000_000, 200)
@@ -213,7 +214,7 @@ def test_the_order_of_rows_changes_no_bit(tmp_path):
     np.testing.assert_array_equal(orders[1].tabular.values, orders[0].tabular.values[order])
 
 
-@pytest.mark.parametrize("scale", ["standard", "minmax"])
+@for_each("scale", ["standard", "minmax"])
 def test_sums_do_not_depend_on_the_order(tmp_path, scale):
     rng = np.random.default_rng(3)
     columns = {

@@ -7,6 +7,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import bayesfloor as bf
+from one_case import for_each
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -45,7 +46,7 @@ PERMUTED = {
 }
 
 
-@pytest.mark.parametrize("door", PERMUTED)
+@for_each("door", PERMUTED)
 def test_series_of_another_order_are_refused(door):
     """As statsmodels refuses them: by place, an error of .006 became .45."""
     y, z, values = (pd.Series(each).iloc[SHUFFLED] for each in (LABELS, NUMBERS, np.arange(N) // 2 + 1))

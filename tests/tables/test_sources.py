@@ -16,6 +16,7 @@ from bayesfloor.tables import joining
 from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.formats import read_raw, split_source
 from bayesfloor.tables.read import read_table
+from one_case import for_each
 
 PLAIN = b"a,b,y\n1,2.5,u\n3,4.5,v\n5,6,u\n"
 
@@ -62,7 +63,7 @@ STDIN = {
 }
 
 
-@pytest.mark.parametrize("kind", STDIN)
+@for_each("kind", STDIN)
 def test_stdin(stdin, kind):
     table = read_table(stdin(STDIN[kind]), scale="none")
     assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]

@@ -13,10 +13,11 @@ from bayesfloor.tables.spellings import (
     read_numbers,
     truth_of,
 )
+from one_case import for_each
 
 
-@pytest.mark.parametrize(
-    ("texts", "numbers"),
+@for_each(
+    "texts, numbers",
     [
         (["1,234", "5,678,901"], [1234, 5678901]),
         (["1,5", "2,25"], [1.5, 2.25]),
@@ -46,14 +47,14 @@ def test_numbers(texts, numbers):
     assert strays == []
 
 
-@pytest.mark.parametrize("text", ["1.2.3", "10-20", "12,34,5", "(5", "1_000", "abc", "5 kg", "%", "$", "1/2", "0x10"])
+@for_each("text", ["1.2.3", "10-20", "12,34,5", "(5", "1_000", "abc", "5 kg", "%", "$", "1/2", "0x10"])
 def test_what_is_no_number_is_named(text):
     numbers, strays = read_numbers([text, "7"])
     assert np.isnan(numbers[0])
     assert strays == [text]
 
 
-@pytest.mark.parametrize("text", ["", "-", "--", ".", "n/a", "NaN", "None", "unknown", "#N/A", " missing "])
+@for_each("text", ["", "-", "--", ".", "n/a", "NaN", "None", "unknown", "#N/A", " missing "])
 def test_gaps_among_numbers_are_no_strays(text):
     numbers, strays = read_numbers([text, "7"])
     assert np.isnan(numbers[0])
@@ -61,8 +62,8 @@ def test_gaps_among_numbers_are_no_strays(text):
     assert is_gap(text)
 
 
-@pytest.mark.parametrize(
-    ("texts", "sign"),
+@for_each(
+    "texts, sign",
     [
         (["1.234", "2.000", "7"], None),
         (["1,234"], None),
@@ -89,8 +90,8 @@ def test_infinite_numbers_are_strays():
     assert read_numbers(["inf", "1"])[1] == ["inf"]
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
+@for_each(
+    "texts, expected",
     [
         (["yes", "no"], ("no", "yes")),
         (["No", "YES"], ("No", "YES")),
@@ -110,7 +111,7 @@ def test_truth_values(texts, expected):
 MOMENTS = pd.to_datetime(["1999-12-31 23:59:07", "2020-02-29 00:00:00", "2024-07-04 13:05:59", "2011-11-25 08:30:00"])
 
 
-@pytest.mark.parametrize("date_format", [each for each in DATE_FORMATS if "%#z" not in each])
+@for_each("date_format", [each for each in DATE_FORMATS if "%#z" not in each])
 def test_every_format_is_read_as_pandas_reads_it(date_format):
     plain = date_format.replace("%.f", "")
     texts = [moment.strftime(plain) for moment in MOMENTS]
@@ -137,9 +138,7 @@ def test_times_of_day():
     assert (seconds.tolist(), found) == ([14 * 3600 + 35 * 60, 2 * 3600 + 600], "%H:%M")
 
 
-@pytest.mark.parametrize(
-    "texts", [["12.5", "3.4"], ["hello 3"], ["1-3", "4-5"], ["A-10 20"], ["2020-13-45"], ["192.168.0.1"]]
-)
+@for_each("texts", [["12.5", "3.4"], ["hello 3"], ["1-3", "4-5"], ["A-10 20"], ["2020-13-45"], ["192.168.0.1"]])
 def test_what_is_no_date(texts):
     assert read_dates(texts)[1] is None
 

@@ -18,6 +18,7 @@ from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import UnknownColumnError
 from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sniffing import Dialect, detect_dialect, detect_encoding
+from one_case import for_each
 
 PLAIN = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6,x\n"
 
@@ -75,7 +76,7 @@ def test_frame(write):
     pd.testing.assert_frame_equal(frame, pd.DataFrame({"a": [1.0, 3, 5], "b": [2.5, 4.5, 6], "class": ["x", "y", "x"]}))
 
 
-@pytest.mark.parametrize(("separator", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar")])
+@for_each("separator, name", [(",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar")])
 def test_separators_are_detected_and_stated(write, separator, name):
     table = raw(write(PLAIN.replace(",", separator)))
     assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]
@@ -88,7 +89,7 @@ def test_excel_names_its_separator(write):
     assert table.lines.tolist() == [3, 4]
 
 
-@pytest.mark.parametrize("text", ["a;b;c\n1,5;2,25;x\n-0,5;1e2;y\n", "1,5;2,25;x\n-0,5;1e2;y\n3,5;1,0;x\n4,5;1;y\n"])
+@for_each("text", ["a;b;c\n1,5;2,25;x\n-0,5;1e2;y\n", "1,5;2,25;x\n-0,5;1e2;y\n3,5;1,0;x\n4,5;1;y\n"])
 def test_decimal_comma(write, text):
     table = raw(write(text))
     assert table.X[:2].tolist() == [[1.5, 2.25], [-0.5, 100]]
@@ -113,8 +114,8 @@ TWO_COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("number", ["{},126", "{}.234,50"])
-@pytest.mark.parametrize(("names", "row", "separator"), TWO_COLUMNS.values(), ids=TWO_COLUMNS.keys())
+@for_each("number", ["{},126", "{}.234,50"])
+@for_each("names, row, separator", TWO_COLUMNS.values())
 def test_two_columns_with_decimal_commas(names, row, separator, number):
     """The comma too splits every row into two."""
     rows = [row.format(*[number.format(i)] * 2, label=("cat", "dog")[i % 2]) for i in range(1, 21)]
@@ -122,9 +123,7 @@ def test_two_columns_with_decimal_commas(names, row, separator, number):
     assert dialect == Dialect(separator, ",", bool(names))
 
 
-@pytest.mark.parametrize(
-    "text", ["a,b\n1,p;q\n2,r;s\n", "1,p;q\n2,r;s\n3,p;q\n4,r;s\n", "i,t,y\n0,a;b;c,u\n1,a;b;d,v\n"]
-)
+@for_each("text", ["a,b\n1,p;q\n2,r;s\n", "1,p;q\n2,r;s\n3,p;q\n4,r;s\n", "i,t,y\n0,a;b;c,u\n1,a;b;d,v\n"])
 def test_commas_between_fields_with_semicolons(text):
     assert detect_dialect(text.splitlines(keepends=True)).separator == ","
 
@@ -150,7 +149,7 @@ ENCODINGS = {
 }
 
 
-@pytest.mark.parametrize(("encoding", "stated"), ENCODINGS.values(), ids=ENCODINGS.keys())
+@for_each("encoding, stated", ENCODINGS.values())
 def test_encodings_are_detected_and_stated(write, encoding, stated):
     table = raw(write("größe,kind\n1,süß\n2,é\n".replace("größe", "size"), encoding=encoding))
     assert table.feature_names == ("size",)
@@ -197,7 +196,7 @@ def test_a_quote_inside_an_unquoted_field_is_a_character(write):
     assert table.feature_names == ('size=6" pipe',)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@for_each("end", ["\n", "\r\n", "\r"])
 def test_line_ends(write, end):
     table = raw(write(PLAIN.replace("\n", end)))
     assert table.X.shape == (3, 2)
@@ -245,8 +244,8 @@ def test_labels_that_look_missing_are_left_out_or_kept(write):
     assert raw(write(text), keep_missing_as_class=True).classes.tolist() == ["?", "null", "u", "v"]
 
 
-@pytest.mark.parametrize(
-    ("labels", "classes"),
+@for_each(
+    "labels, classes",
     [
         (["2", "10", "2"], [2, 10]),
         (["1.0", "2.0", "1.0"], [1, 2]),
@@ -311,12 +310,12 @@ def test_a_column_may_turn_out_to_be_text_late(write):
     assert table.X.sum() == 10_000
 
 
-@pytest.mark.parametrize("value", ["inf", "-Infinity", "1e999"])
+@for_each("value", ["inf", "-Infinity", "1e999"])
 def test_infinite_numbers_are_named(refused, value):
     refused(f"a,y\n1,0\n{value},1\n3,0\n", "data.csv, line 3, column 'a': there is no finite number", prepare=None)
 
 
-@pytest.mark.parametrize("value", ["1_000", "１２", "0x10", "1 2", "--1"])
+@for_each("value", ["1_000", "１２", "0x10", "1 2", "--1"])
 def test_what_python_alone_calls_a_number_is_none(refused, value):
     refused("a,y\n" + "1,0\n2,1\n" * 20 + f"{value},1\n", "column 'a' does not hold numbers alone", prepare=None)
 
@@ -366,7 +365,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("content", "words"), BROKEN.values(), ids=BROKEN.keys())
+@for_each("content, words", BROKEN.values())
 def test_broken_files_are_refused_in_plain_words(refused, content, words):
     options = {"prepare": None} if "no finite number" in words else {}
     if words.startswith("target 'column_3'"):
@@ -598,7 +597,7 @@ USER_TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", USER_TABLES)
+@for_each("name", USER_TABLES)
 def test_tables_as_users_have_them(data_dir, name):
     path = data_dir / "tables" / name
     if not path.is_file():

@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import bayesfloor as bf
 from bayesfloor.tables.arguments import problem_and_table
 from bayesfloor.tables.unlabelled import missing_labels
+from one_case import for_each
 
 N = 400
 RNG = np.random.default_rng(0)
