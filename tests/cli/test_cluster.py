@@ -41,6 +41,7 @@ def test_stacks_are_trained_by_the_workers(run, client, tables, file):
     assert predicted[0].out == predicted[1].out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["report table.csv --out", "report prices.csv --target price --out"])
 @pytest.mark.limits(learners=("gaussian", "linear"))
 def test_reports_are_made_by_the_workers(run, client, tables, call):
@@ -57,6 +58,7 @@ def test_reports_are_made_by_the_workers(run, client, tables, call):
     assert here == there
 
 
+@pytest.mark.slow
 def test_workers_that_a_command_starts(run, tables):
     pytest.importorskip("distributed", reason="Dask is not installed")
     here, there = run("pairs table.csv --json"), run("pairs table.csv --json --cluster 1")
@@ -72,21 +74,11 @@ def test_a_worker_with_too_little_memory(run, client, tables, monkeypatch):
     assert "would take each worker about 1048576.0 GiB of memory" in outcome.err
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "fit table.csv --model smartsvm --out model.skops",
-        "fit table.csv --out model.skops",
-        "fit prices.csv --target price --out model.skops",
-    ],
-)
-def test_what_cannot_use_a_cluster_says_so(run, tables, call):
-    outcome = run(f"{call} --cluster 2")
-    assert outcome.code == 2
-    assert "in one process alone" in outcome.err
-
-
-def test_a_cluster_of_no_workers(run, tables):
+def test_what_cannot_use_a_cluster_says_so(run, tables):
+    for call in ("--model smartsvm", "", "--target price"):
+        outcome = run(f"fit {'prices' if 'price' in call else 'table'}.csv {call} --out model.skops --cluster 2")
+        assert outcome.code == 2
+        assert "in one process alone" in outcome.err
     outcome = run("floor table.csv --cluster 0")
     assert outcome.code == 2
     assert "at least one process" in outcome.err

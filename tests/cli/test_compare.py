@@ -36,12 +36,11 @@ def test_json_is_as_published(run, files):
     assert outcome.err.startswith(f"With your 120 rows '{best}' reaches an error of ")
 
 
-@for_each("labels", ["y.csv", "plain.txt", "y.npy", "rows.csv --target kind"])
-def test_labels_of_any_file(run, files, labels):
-    outcome = run(f"compare a.npy b.parquet --labels {labels} --fast --json")
-    assert outcome.code == 0, outcome.err
+def test_labels_of_any_file(run, files):
     expected = run("compare a.npy b.parquet --labels y.csv --fast --json")
-    assert outcome.out == expected.out
+    assert expected.code == 0, expected.err
+    for labels in ("plain.txt", "y.npy", "rows.csv --target kind"):
+        assert run(f"compare a.npy b.parquet --labels {labels} --fast --json") == expected, labels
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
@@ -49,15 +48,7 @@ def test_numbers_and_groups(run, files):
     outcome = run("compare a.npy b.parquet --labels rows.csv --target amount --groups who --effort fast --quiet")
     assert outcome.code == 0, outcome.err
     lines = outcome.out.splitlines()
-    assert lines[0].split() == [
-        "features",
-        "columns",
-        "rows",
-        "reached",
-        "from",
-        "to",
-        *["differs", "from", "the", "first"],
-    ]
+    assert lines[0].split()[:6] == ["features", "columns", "rows", "reached", "from", "to"]
     assert [line.split()[0] for line in lines[1:3]] == ["a", "b"]
     assert lines[4].split()[:2] == ["features", "ceiling"]
 
@@ -70,11 +61,7 @@ def test_numbers_and_groups(run, files):
         ("compare a.npy none.npy --labels y.csv", 2, "no such file"),
         ("compare a.npy a.npy --labels y.csv", 2, "a file is named twice"),
         ("compare a.npy --labels rows.csv", 2, "has the columns 'kind', 'who', 'amount'; name that of the labels"),
-        (
-            "compare a.npy --labels rows.csv --target kind --groups nobody",
-            2,
-            "--groups 'nobody': 'rows.csv' has no such",
-        ),
+        ("compare a.npy --labels rows.csv --target kind --groups nobody", 2, "'nobody': 'rows.csv' has no such"),
         ("compare a.npy --labels y.npy --target kind", 2, "'y.npy' has no columns"),
         ("compare a.npy --labels y.csv --fast --metric roc_auc", 2, "--fast trains nothing"),
         ("compare a.npy --labels a.npy", 3, "labels are one number or text for each row, got shape (120, 2)"),

@@ -1,14 +1,10 @@
 """What a finding means, on the command line."""
 
 import json
-import subprocess
 import sys
 
-from bayesfloor.cli.app import app
 from bayesfloor.runtime.findings import SECTIONS, finding_codes, finding_page, finding_title
 from one_case import for_each
-
-from .test_process import HEAVY
 
 
 @for_each("given", ["BF008", "bf008", "Bf8", "8", "008"])
@@ -66,19 +62,3 @@ def test_a_terminal_gets_headings_and_colours(run, monkeypatch):
     assert "## " not in shown
     assert "```" not in shown
     assert "Too many dimensions for the number of rows" in shown
-
-
-def test_the_help_has_it(run):
-    assert "explain" in run("--help").out
-    assert "bayesfloor explain BF008" in run("explain --help").out
-    assert "explain" in app.generate_completion(shell="bash")
-
-
-def test_nothing_heavy_is_loaded():
-    script = (
-        "import sys\nfrom bayesfloor.cli import main\n"
-        "for call in (['explain'], ['explain', '8'], ['explain', '8', '--json'], ['explain', 'BF999']): main(call)\n"
-        f"print('loaded', sorted({HEAVY!r} & sys.modules.keys()))"
-    )
-    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert answer.stdout.splitlines()[-1] == "loaded []"

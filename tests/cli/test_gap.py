@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, log_loss, mean_absolute_error
 from sklearn.naive_bayes import GaussianNB
@@ -109,18 +108,6 @@ def test_a_model_of_scikit_learn(run, files):
     (line,) = [line.split() for line in shown.out.splitlines() if line.startswith("the model ")]
     assert line[2] == f"{error:.4f}"
     assert "p (Holm)" in shown.out
-
-
-def test_a_model_of_scikit_learn_that_fills_gaps(run, tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
-    frame["y"] = np.where(frame["a"] + rng.normal(size=120) > 0, "yes", "no")
-    frame.loc[::7, "b"] = np.nan
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(frame[list("abc")], frame["y"])
-    skops_io.dump(model, tmp_path / "m.skops")
-    found = parsed(run("gap t.csv --target y --model m.skops --json"))
-    assert found["value"] == pytest.approx(float((model.predict(frame[list("abc")]) != frame["y"]).mean()))
 
 
 def test_a_model_without_names_of_columns(run, files, tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesfloor import LandmarkClassifier, LandmarkRegressor, SmartSVC, read_table
+from bayesfloor import LandmarkClassifier, SmartSVC, read_table
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
@@ -74,6 +74,14 @@ def test_predictions_are_those_of_the_classifier(run, model, kind, tmp_path):
     assert [row[1] for row in rows] == predicted.tolist()
     np.testing.assert_allclose(np.array([row[2:] for row in rows], float), classifier.predict_proba(new.X), atol=1e-6)
     assert f"{(predicted != labels).sum()} of 30 labels in new.csv are not those predicted" in outcome.err
+    found = json.loads(run("predict model.skops new.csv --json").out)["result"]
+    assert found["classes"] == ["a", "b", "c"]
+    np.testing.assert_allclose(found["probability"], classifier.predict_proba(new.X), atol=1e-6)
+    assert run("predict model.skops new.csv --json --out p.csv").code == 2
+    write_csv(tmp_path / "one.csv", *three_classes(1))
+    outcome = run("predict model.skops one.csv")
+    assert rows_of(outcome.out)[1][1] == "a"
+    assert "The labels are left aside: one.csv: the target 'kind' needs two classes" in outcome.err
 
 
 def test_columns_may_come_in_another_order_and_without_labels(run, model, tmp_path):
@@ -85,14 +93,6 @@ def test_columns_may_come_in_another_order_and_without_labels(run, model, tmp_pa
     assert outcome.out == run("predict model.skops new.csv").out
     assert "Columns not used: 'more'" in outcome.err
     assert "labels" not in outcome.err
-
-
-def test_labels_that_cannot_be_used_are_left_aside(run, model, tmp_path):
-    write_csv(tmp_path / "one.csv", *three_classes(1))
-    outcome = run("predict model.skops one.csv")
-    assert outcome.code == 0
-    assert rows_of(outcome.out)[1][1] == "a"
-    assert "The labels are left aside: one.csv: the target 'kind' needs two classes" in outcome.err
 
 
 def test_labels_that_say_there_is_none(run, table, model, tmp_path):
@@ -144,15 +144,6 @@ def test_class_of_one_row(run, tmp_path):
     assert len(rows_of(run("predict t.skops t.csv").out)[0]) == 5
 
 
-def test_ten_rows_and_a_constant_column(run, tmp_path):
-    rows = [f"{i},7,{'ba'[i > 0]}" for i in range(10)]
-    (tmp_path / "t.csv").write_text("\n".join(["n,same,y", *rows]) + "\n")
-    assert run("fit t.csv --out t.skops").code == 0
-    found = json.loads(run("predict t.skops t.csv --json").out)["result"]
-    assert found["classes"] == ["a", "b"]
-    assert np.isfinite(found["probability"]).all()
-
-
 def test_what_fit_shows(run, table):
     told = run("fit table.csv --out landmarks.skops --effort fast --json")
     found = json.loads(told.out)["result"]
@@ -202,14 +193,6 @@ def test_groups_of_a_table(run, tmp_path):
     expected = SmartSVC(routing="soft").fit(first.X, first.y, groups=first.groups)
     found = json.loads(run(f"{call} smartsvm --out s.skops").out)["result"]
     assert found["cv_error"] == pytest.approx(1.0 - expected.cv_scores_.mean(axis=1).max())
-
-
-def test_json(run, model):
-    found = json.loads(run("predict model.skops table.csv --json").out)["result"]
-    assert found["classes"] == ["a", "b", "c"]
-    assert np.array(found["probability"]).shape == (60, 3)
-    np.testing.assert_allclose(np.sum(found["probability"], axis=1), 1)
-    assert run("predict model.skops table.csv --json --out p.csv").code == 2
 
 
 def test_same_seed_same_model(run, model, tmp_path):
@@ -430,41 +413,6 @@ def test_arrays_in_the_other_order_of_memory(run, model, tmp_path):
     assert run("predict other.skops table.csv").out == run("predict model.skops table.csv").out
 
 
-def places(part):
-    """Walk through nested dicts and lists: each container with the keys in it."""
-    for key in list(part) if isinstance(part, dict) else range(len(part)):
-        yield part, key
-        if isinstance(part[key], dict | list):
-            yield from places(part[key])
-
-
-@of_both_kinds
-def test_damaged_parts_are_bad_data(run, model, tmp_path):
-    """Each entry removed, and replaced by something else: refused in one line, or the same answers."""
-    expected = run("predict model.skops table.csv").out
-    n_places = len(list(places(skops_io.load(model))))
-    rng = np.random.default_rng(0)
-    n_refused = 0
-    for number in rng.permutation(n_places)[:8]:
-        for change in ("remove", None, -1, "x", []):
-            stored = skops_io.load(model)
-            part, key = list(places(stored))[number]
-            if change == "remove":
-                del part[key]
-            elif isinstance(part[key], float | int) and isinstance(change, float | int):
-                continue  # another number, which nobody can tell from the right one
-            elif isinstance(part, list) and isinstance(part[key], str) and isinstance(change, str):
-                continue  # another label
-            else:
-                part[key] = change
-            (tmp_path / "bad.skops").write_bytes(skops_io.dumps(stored))
-            outcome = run("predict bad.skops table.csv")
-            assert outcome.code == 3 or outcome.out == expected, (key, change)
-            assert outcome.code == 0 or outcome.err.count("\n") == 1
-            n_refused += outcome.code == 3
-    assert n_refused > 20
-
-
 def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
     monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
     assert "the model takes more than" in refused(run, model.read_bytes(), tmp_path)
@@ -507,7 +455,7 @@ def test_a_class_of_a_million_letters(run, model, tmp_path):
 @of_both_kinds
 def test_edits_of_the_fuzzer(model, kind, tmp_path):
     """A slice of benchmarks/tools/fuzz_models.py."""
-    for number in range(25):
+    for number in range(15):
         _, where, contents = fuzz_models.make_case(number, 0, tmp_path, [model.name])
         (tmp_path / "case.skops").write_bytes(contents)
         fault, _, said = fuzz_models.judge(main, tmp_path / "case.skops", tmp_path / "table.csv")
@@ -547,17 +495,3 @@ def test_learners_beside_landmarks_are_stored(run, tmp_path):
         outcome = run("predict bad.skops parity.csv")
         assert outcome.code == 3
         assert message in outcome.err
-
-
-def test_boosting_beside_a_model_of_numbers_is_stored(run, tmp_path):
-    rng = np.random.default_rng(0)
-    points = rng.uniform(0, 4, (900, 2))
-    numbers = np.floor(points[:, 0]) * np.floor(points[:, 1]) + rng.normal(scale=0.3, size=900)
-    write_csv(tmp_path / "steps.csv", points, numbers)
-    table = read_table(tmp_path / "steps.csv", task="regression")
-    regressor = LandmarkRegressor().fit(table.X, table.y)
-    assert regressor.members_ is not None
-    packed = pack_model(Model(regressor, table.preparation))
-    (tmp_path / "steps.skops").write_bytes(packed)
-    found = json.loads(run("predict steps.skops steps.csv --json").out)["result"]
-    np.testing.assert_allclose(found["predicted"], regressor.predict(table.X), rtol=1e-6)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import shlex
 
 import numpy as np
@@ -14,16 +13,6 @@ from .small_tables import three_classes, write_csv
 from .test_exits import complaint
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
-
-
-def test_a_page_and_the_answer(run, table, tmp_path):
-    outcome = run("report table.csv")
-    assert outcome.code == 0
-    assert "The floor is about" in outcome.out
-    assert "The report is in 'table-report.html'" in outcome.err
-    page = (tmp_path / "table-report.html").read_text()
-    assert page.lower().startswith("<!doctype html>")
-    assert "The floor is about" in page
 
 
 @for_each("name, begins", [("a.md", "# table.csv"), ("a.json", "{"), ("a.txt", "table.csv"), ("a.htm", "<")])
@@ -65,17 +54,17 @@ def test_rows_to_look_at_in_a_file(run, tmp_path):
         assert float(row[5]) >= 0.5
     assert {row[3][:2] for row in rows} == {"'=", "ri"}  # no spreadsheet takes the name for a formula
     assert "rows.csv' exists; --force" in complaint(run("report sides.csv --target side --out-rows rows.csv"), 2)
-
-
-def test_no_row_stands_out(run, table, tmp_path):
-    outcome = run("report table.csv --effort fast --out rows.md --out-rows rows.csv")
-    assert len((tmp_path / "rows.csv").read_text().splitlines()) >= 1
-    assert "in 'rows.csv'" in outcome.err
-    assert "both name 'a.md'" in complaint(run("report table.csv --effort fast --out a.md --out-rows a.md"), 2)
+    assert "both name 'a.md'" in complaint(run("report sides.csv --target side --out a.md --out-rows a.md"), 2)
 
 
 def test_an_own_page_is_replaced_and_nothing_else(run, table, tmp_path):
-    assert run("report table.csv --effort fast").code == 0
+    outcome = run("report table.csv --effort fast")
+    assert outcome.code == 0
+    assert "The floor is about" in outcome.out
+    assert "The report is in 'table-report.html'" in outcome.err
+    page = (tmp_path / "table-report.html").read_text()
+    assert page.lower().startswith("<!doctype html>")
+    assert "The floor is about" in page
     assert run("report table.csv --effort fast --seed 1").code == 0
     page = tmp_path / "table-report.html"
     assert "--seed 1" in page.read_text()
@@ -151,12 +140,9 @@ def test_subgroups(run, tmp_path):
     assert "no column 'town'" in complaint(run("report t.csv --by town"), 2)
 
 
-def test_fail_above(run, table, tmp_path):
-    outcome = run("report table.csv --effort fast --fail-above 0")
-    assert outcome.code in (0, 1)
-    hard = tmp_path / "hard.csv"
+def test_fail_above(run, tmp_path):
     rng = np.random.default_rng(0)
-    write_csv(hard, rng.normal(size=(80, 2)), np.array(["a", "b"])[np.arange(80) % 2])
+    write_csv(tmp_path / "hard.csv", rng.normal(size=(80, 2)), np.array(["a", "b"])[np.arange(80) % 2])
     outcome = run("report hard.csv --effort fast --fail-above 0.05 --quiet")
     assert outcome.code == 1
     assert "above 0.05" in outcome.err
@@ -176,22 +162,6 @@ def test_names_from_a_file_stay_names(run, tmp_path):
     page = (tmp_path / "names-report.html").read_text()
     assert "<script>alert" not in page
     assert "\x1b" not in page
-
-
-def test_a_leak_is_found(run, tmp_path):
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, 150)
-    write_csv(tmp_path / "leak.csv", np.column_stack([rng.normal(size=150), codes]), np.array(list("abc"))[codes])
-    outcome = run("report leak.csv --effort fast")
-    assert outcome.code == 0
-    assert "Trust: leak." in outcome.out
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc here, where nobody may write")
-def test_a_folder_that_may_not_be_written_to(run, table, tmp_path):
-    assert "'/proc/report.html': " in complaint(
-        run("report table.csv --effort fast --quiet --out /proc/report.html"), 3
-    )
 
 
 def test_a_full_disk_leaves_nothing(run, table, tmp_path, monkeypatch):
