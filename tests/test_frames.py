@@ -167,26 +167,15 @@ def floor_of_pandas():
 
 
 @for_each("kind", KINDS)
-def test_frames_of_each_library(kind, floor_of_pandas):
+def test_frames_of_each_library(kind):
     numbers, y, site = columns()
-    frame = make(kind, numbers | {"site": site, "kind": y})
-    floor = bf.learned_floor(frame, "kind", by="site", **FEW)
+    floor = bf.pairwise_bayes_error(make(kind, numbers), y)
     votes = make(kind, {"row": np.arange(40) // 2, "who": list("pq") * 20, "label": list("aabb" + "baab") * 5})
-    found = [
-        floor,
-        floor.rows_for(0.5),
-        floor.subgroups.plot(),
-        bf.pairwise_bayes_error(make(kind, numbers), y),
-        bf.vote_floor(votes, rows="row", annotators="who", labels="label"),
-        bf.read_table(frame, target="kind"),
-    ]
-    plt.close("all")
-    assert {type(made) for _, made in frames_of(found)} == {KINDS[kind]}
-    assert floor_of_pandas.interval == floor.interval
-    for each in found[:1]:
-        for other in (pickle.loads(pickle.dumps(each)), copy.copy(each), copy.deepcopy(each)):
-            assert type(other.frame()) is KINDS[kind]
-            assert repr(other) == repr(each)
+    table = bf.read_table(make(kind, numbers | {"site": site, "kind": y}), target="kind")
+    found = [floor, bf.vote_floor(votes, rows="row", annotators="who", labels="label"), table]
+    found += [pickle.loads(pickle.dumps(floor)), copy.copy(floor), copy.deepcopy(floor)]
+    assert [type(made.frame()) for made in found] == [KINDS[kind]] * len(found)
+    assert repr(found[-1]) == repr(floor)
 
 
 def test_arrays_and_files_give_the_default(tmp_path):
@@ -198,18 +187,13 @@ def test_arrays_and_files_give_the_default(tmp_path):
 
 
 def test_a_second_fit_replaces_the_library():
-    numbers, y, _ = columns()
-    selector = bf.FloorSelector(1)
-    assert type(selector.fit(pl.DataFrame(numbers), y).path_.frame()) is pl.DataFrame
-    assert type(selector.fit(pd.DataFrame(numbers), y).path_.frame()) is pd.DataFrame
-
-
-def test_a_subclass_of_a_frame_is_of_its_library():
     class Own(pd.DataFrame):
         columns_of_interest = ()
 
     numbers, y, _ = columns()
-    assert type(bf.bayes_error(Own(numbers), y).frame()) is pd.DataFrame
+    selector = bf.FloorSelector(1)
+    assert type(selector.fit(pl.DataFrame(numbers), y).path_.frame()) is pl.DataFrame
+    assert type(selector.fit(Own(numbers), y).path_.frame()) is pd.DataFrame
 
 
 def test_a_library_that_is_missing(monkeypatch):
@@ -238,10 +222,9 @@ def test_what_a_notebook_shows():
     assert "&lt;b&gt;site&lt;/b&gt;" in table
 
 
-@for_each("estimator", [bf.BayesErrorEstimator(), bf.FloorSelector(1), bf.SmartSVC(1.0)])
-def test_estimators_keep_the_diagram_of_scikit_learn(estimator):
+def test_estimators_keep_the_diagram_of_scikit_learn():
     numbers, y, _ = columns()
-    html = estimator.fit(pd.DataFrame(numbers), y)._repr_html_()
-    assert "sk-estimator" in html
-    assert type(estimator).__name__ in html
-    assert "<script>'" not in html
+    for estimator in (bf.BayesErrorEstimator(), bf.FloorSelector(1)):
+        html = estimator.fit(pd.DataFrame(numbers), y)._repr_html_()
+        assert "sk-estimator" in html
+        assert type(estimator).__name__ in html

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline, make_union
 
 from bayesfloor import FloorSelector, TablePreparer
 from one_case import for_each
+from pairwise_design import all_pairs
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 Y = np.arange(60) % 2
@@ -21,9 +22,7 @@ def table():
     return pd.DataFrame(columns | {"city": np.array(["x", "y", "z"])[rng.integers(0, 3, 60)]}, index=range(100, 160))
 
 
-@for_each("kind", FRAMES)
-@for_each("given", ["pandas", "polars", "array"])
-@for_each("task", ["classification", "regression"])
+@for_each("kind, given, task", all_pairs(FRAMES, ["pandas", "polars", "array"], ["classification", "regression"]))
 def test_selectors(kind, given, task):
     selector = FloorSelector(1)
     X = table()[["noise", "size"]]
@@ -37,8 +36,7 @@ def test_selectors(kind, given, task):
         assert found.index[0] == 100
 
 
-@for_each("kind", FRAMES)
-@for_each("given", ["pandas", "polars", "pyarrow"])
+@for_each("kind, given", all_pairs(FRAMES, ["pandas", "polars", "pyarrow"]))
 def test_the_preparation_of_tables(kind, given):
     X = {"pandas": table(), "polars": pl.from_pandas(table()), "pyarrow": pa.table(dict(table()))}[given]
     preparer = TablePreparer().set_output(transform=kind)

@@ -7,7 +7,6 @@ import pytest
 import sklearn.datasets
 
 from bayesfloor.tables.datasets import BUILT_IN, DATA_VARIABLE, list_datasets, load_dataset
-from bayesfloor.tables.read import read_table
 from one_case import for_each
 
 
@@ -94,18 +93,6 @@ def test_unknown_names(folder):
         load_dataset("letter")
     with pytest.raises(FileNotFoundError, match="no such folder"):
         load_dataset("pets", data_dir=folder / "nothing")
-
-
-def test_real_sets(data_dir):
-    table = load_dataset("kr-vs-k", data_dir=data_dir, scale="standard")
-    assert table.column_names[:2] == ("white_king_file", "white_king_rank")
-    assert [len(group) for group in table.feature_groups] == [3, 3, 7, 7, 7, 7]
-    assert set(np.unique(table.X)) == {0.0, 1.0}
-    assert "kr-vs-k" in list_datasets(data_dir=data_dir)
-    # a local set is a file like any other
-    file = data_dir / "paper" / "segment.npz"
-    expected = load_dataset("segment", data_dir=data_dir).X
-    np.testing.assert_array_equal(read_table(file, prepare=None).X, expected)
 
 
 @pytest.mark.parametrize("damage", ["none", "truncated", "no folder"])

@@ -185,6 +185,7 @@ def test_macros_are_left_alone_and_names_do_not_matter(write):
     assert read_raw(write(content, "book")).n_rows == 3
 
 
+@pytest.mark.slow
 def test_nothing_is_written_to_stderr(write):
     rows = [["a", "b", "y"], [1, None, "u"], [2, None, "v"]]
     script = "import sys; from bayesfloor.tables.formats import read_raw; print(read_raw(sys.argv[1]).n_rows)"

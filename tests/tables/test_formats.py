@@ -166,13 +166,6 @@ def test_missing_values_in_parquet(tmp_path):
     assert read_raw(path).columns[1].categories == ("NA", "u")  # here "NA" is text like any other
 
 
-def test_infinity_in_parquet(tmp_path):
-    path = tmp_path / "infinite.parquet"
-    pl.DataFrame({"a": [1.0, float("inf"), 3.0, 4.0], "y": [0, 1, 0, 1]}).write_parquet(path)
-    with pytest.raises(ValueError, match=r"infinite\.parquet, row 2, column 'a': there is no finite number"):
-        raw(path)
-
-
 def test_broken_binary_files(refused, tmp_path):
     FRAME.to_parquet(tmp_path / "good.parquet")
     good = (tmp_path / "good.parquet").read_bytes()

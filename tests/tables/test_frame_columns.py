@@ -17,6 +17,7 @@ from bayesfloor.tables.arguments import check_problem, subgroups_of, table_of
 from bayesfloor.tables.columns import OtherColumn, UnknownColumnError
 from bayesfloor.tables.frames import raw_of_frame
 from one_case import for_each
+from pairwise_design import all_pairs
 
 FEW = {"learners": ["gaussian"], "n_jobs": 1}
 N = 84
@@ -73,8 +74,6 @@ def test_columns_are_found_by_whatever_names_them(kind):
     np.testing.assert_array_equal(found.sample_weight, expected.sample_weight)
     table = bf.read_table(frame, target=y, time=time)
     np.testing.assert_array_equal(table.X, bf.read_table(plain, target="y", time="when").X)
-    report = bf.difficulty_report(frame, y, effort="fast")
-    assert report.summary["data"]["n_columns"] == 5
     X = bf.TablePreparer(drop=[names[4]]).fit(frame, plain["y"]).transform(frame)
     np.testing.assert_array_equal(X, bf.TablePreparer(drop="when").fit(plain, plain["y"]).transform(plain))
 
@@ -140,7 +139,6 @@ def test_labels_go_with_the_rows_that_have_a_time(kind, of_numbers):
         found = bf.floor_gap(None, given, y, time="when", predictions=guess, **FEW)
         expected = bf.floor_gap(None, kept, y[~gaps], time="when", predictions=guess[~gaps], **FEW)
         assert (found.value, found.reached) == (expected.value, expected.reached)
-    assert bf.difficulty_report(given, y, time="when", effort="fast").summary["data"]["n_rows"] == (~gaps).sum()
 
 
 def test_numbers_and_weights_go_with_the_rows_that_have_a_time():
@@ -195,8 +193,6 @@ def test_objects_are_read_as_what_they_hold(kind):
     found = raw_of_frame(frame).columns
     np.testing.assert_allclose(np.c_[tuple(each.values for each in found[1:-1])], expected)
     assert len({each.name for each in found}) == len(found)
-    model = bf.StackedClassifier(**FEW, effort="fast").fit(frame, np.arange(N) // 42)
-    np.testing.assert_array_equal(model.predict(frame.iloc[::-1])[::-1], model.predict(frame))
 
 
 @for_each("type_name", ["List(Float64)", "Array(Float64, 3)"])
@@ -218,39 +214,32 @@ def test_other_objects_are_named_and_left_out(value):
     table = bf.read_table(frame.assign(y=np.arange(N) % 2), target="y")
     assert table.column_names == ("a",)
     assert any("'e'" in note for note in (*table.notes, *table.cautions))
+    several_lengths = pd.DataFrame({"e": [[1.0] * (1 + row % 2) for row in range(N)]})
+    assert isinstance(raw_of_frame(several_lengths).columns[0], OtherColumn)
 
 
-def test_lists_of_several_lengths_are_left_out():
-    frame = pd.DataFrame({"e": [[1.0] * (1 + row % 2) for row in range(N)]})
-    assert isinstance(raw_of_frame(frame).columns[0], OtherColumn)
+ESTIMATORS = {
+    "stack": lambda: bf.StackedClassifier(**FEW, effort="fast"),
+    "landmarks": lambda: bf.LandmarkClassifier(effort="fast"),
+    "hierarchy": lambda: bf.HierarchicalClassifier(LogisticRegression()),
+    "estimator": bf.BayesErrorEstimator,
+    "selector": bf.FloorSelector,
+}
 
 
-def some_estimators():
-    return {
-        "stack": bf.StackedClassifier(**FEW, effort="fast"),
-        "landmarks": bf.LandmarkClassifier(),
-        "hierarchy": bf.HierarchicalClassifier(LogisticRegression()),
-        "estimator": bf.BayesErrorEstimator(),
-        "selector": bf.FloorSelector(),
-    }
-
-
-@for_each("which", some_estimators())
-@for_each("names", [["a", "a", "b"], [0, "a", ("b", 1)], [2, 0, 1]])
+@for_each("which, names", all_pairs(ESTIMATORS, [("a", "a", "b"), (0, "a", ("b", 1)), (2, 0, 1)])[::2])
 def test_estimators_know_columns_by_the_same_names(which, names):
     rng = np.random.default_rng(0)
     y = np.arange(N) % 2
     X = rng.normal(size=(N, 3)) + 2.0 * y[:, np.newaxis] * [1.0, 0.0, 0.0]
     frame = pd.DataFrame(X).set_axis(pd.Index(names, tupleize_cols=False), axis=1)
-    model = some_estimators()[which].fit(frame, y)
+    model = ESTIMATORS[which]().fit(frame, y)
     assert list(model.feature_names_in_) == column_texts(frame)
-    if not hasattr(model, "predict"):
-        return
-    plain = some_estimators()[which].fit(X, y)
-    np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
-    if "a" not in names:
-        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
-            model.predict(frame[[0, 1, 2]])
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(model.predict(frame), ESTIMATORS[which]().fit(X, y).predict(X))
+        if "a" not in names:
+            with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+                model.predict(frame[[0, 1, 2]])
 
 
 @for_each("with_text", [False, True])

@@ -1,5 +1,6 @@
 """A preparation that repeats itself: a value becomes the same features from any reader, alone or among others."""
 
+import json
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,9 +10,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
-from bayesfloor import SmartSVC, TablePreparer, learned_floor, read_table
+from bayesfloor import SmartSVC, TablePreparer, read_table
 from bayesfloor.cli.model_file import Model, pack_model, read_model
 from bayesfloor.results import ClassTree
 from bayesfloor.tables.frames import raw_of_frame
@@ -103,7 +104,9 @@ def test_the_tabular_view_too(source):
 
 def test_after_saving_and_loading(tmp_path):
     table = trained("csv")
-    plain = Preparation.from_dict(table.preparation.to_dict())
+    written = table.preparation.to_dict()
+    json.dumps(written, default=lambda array: array.tolist())  # nothing but arrays needs help
+    plain = Preparation.from_dict(written)
     model = SmartSVC()  # of two classes, and of any coefficients
     model.tree_ = ClassTree.from_dict(
         {"classes": ["ill", "well"], "nodes": [{"left": ["ill"], "right": ["well"], "cut": None}]}
@@ -233,16 +236,6 @@ def test_sums_do_not_depend_on_the_order(tmp_path, scale):
             np.testing.assert_array_equal(again.X, first.X[order])
 
 
-def test_the_learned_floor_does_not_depend_on_the_order(tmp_path):
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.normal(size=(120, 3)) * 1e3 + 7, columns=["a", "b", "c"]).round(3)
-    frame["y"] = rng.choice(["p", "q"], 120)
-    tables = [read_table(write(tmp_path, frame.iloc[rng.permutation(120)])) for _ in range(2)]
-    found = [learned_floor(table, learners=["gaussian", "logistic"]) for table in tables]
-    assert found[0].reached == found[1].reached
-    assert found[0].estimate == found[1].estimate
-
-
-@parametrize_with_checks([TablePreparer()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    failed = [result for result in check_estimator(TablePreparer(), on_fail=None) if result["status"] == "failed"]
+    assert failed == []

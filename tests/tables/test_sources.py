@@ -85,6 +85,7 @@ def test_stdin_that_cannot_be_read(stdin, monkeypatch):
         read_raw("-")
 
 
+@pytest.mark.slow
 def test_stdin_of_a_process():
     script = "from bayesfloor import read_table; print(read_table('-'))"
     answer = subprocess.run([sys.executable, "-c", script], input=PLAIN, capture_output=True, check=True)

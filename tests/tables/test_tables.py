@@ -11,10 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.choose.floor_selector import check_feature_groups
-from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import Table
-from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import UnknownColumnError
 from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sniffing import Dialect, detect_dialect, detect_encoding
@@ -55,32 +51,21 @@ def raw(path, **options):
 
 
 def test_a_plain_table(write):
+    for separator, name in ((",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar")):
+        for end in ("\n", "\r\n", "\r"):
+            table = raw(write(PLAIN.replace(",", separator).replace("\n", end)))
+            assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]
+            assert table.lines.tolist() == [2, 3, 4]
+            assert f"separator {name}" in table.notes[0]
     table = raw(write(PLAIN))
-    assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]
-    assert table.X.dtype == np.float64
     assert not table.X.flags.writeable
     assert table.y.tolist() == ["x", "y", "x"]
-    assert table.classes.tolist() == ["x", "y"]
-    assert table.feature_names == ("a", "b")
-    assert table.target == "class"
-    assert table.n_samples == 3
-    assert table.lines.tolist() == [2, 3, 4]
+    assert (table.feature_names, table.target, table.n_samples) == (("a", "b"), "class", 3)
     assert repr(table) == "Table('data.csv': 3 rows, 2 features, 2 classes of 'class')"
     assert any("separator comma" in note and "utf-8" in note for note in table.notes)
     assert any("by its name" in note for note in table.notes)
     assert table.cautions == ()
-
-
-def test_frame(write):
-    frame = raw(write(PLAIN)).frame()
-    pd.testing.assert_frame_equal(frame, pd.DataFrame({"a": [1.0, 3, 5], "b": [2.5, 4.5, 6], "class": ["x", "y", "x"]}))
-
-
-@for_each("separator, name", [(",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar")])
-def test_separators_are_detected_and_stated(write, separator, name):
-    table = raw(write(PLAIN.replace(",", separator)))
-    assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]
-    assert f"separator {name}" in table.notes[0]
+    assert repr(raw(write("a,y\n1,u\n2,v\n"))) == "Table('data.csv': 2 rows, 1 feature, 2 classes of 'y')"
 
 
 def test_excel_names_its_separator(write):
@@ -146,21 +131,17 @@ ENCODINGS = {
     "utf-16-le": ("utf-16-le", "encoding utf-16-le"),
     "utf-16-be": ("utf-16-be", "encoding utf-16-be"),
     "latin-1": ("latin-1", "encoding latin-1 (not UTF-8 from line 2 on)"),
+    "cp1252": ("cp1252", "cp1252"),
 }
 
 
 @for_each("encoding, stated", ENCODINGS.values())
 def test_encodings_are_detected_and_stated(write, encoding, stated):
-    table = raw(write("größe,kind\n1,süß\n2,é\n".replace("größe", "size"), encoding=encoding))
+    last = "€" if encoding == "cp1252" else "é"
+    table = raw(write(f"size,kind\n1,süß\n2,{last}\n", encoding=encoding))
     assert table.feature_names == ("size",)
-    assert table.classes.tolist() == ["süß", "é"]
+    assert table.classes.tolist() == ["süß", last]
     assert stated in table.notes[0]
-
-
-def test_windows_encoding(write):
-    table = raw(write("size,price\n1,low €\n2,high €\n", encoding="cp1252"))
-    assert table.classes.tolist() == ["high €", "low €"]
-    assert "cp1252" in table.notes[0]
 
 
 def test_bytes_that_windows_does_not_know_are_latin_1(write):
@@ -196,13 +177,6 @@ def test_a_quote_inside_an_unquoted_field_is_a_character(write):
     assert table.feature_names == ('size=6" pipe',)
 
 
-@for_each("end", ["\n", "\r\n", "\r"])
-def test_line_ends(write, end):
-    table = raw(write(PLAIN.replace("\n", end)))
-    assert table.X.shape == (3, 2)
-    assert table.lines.tolist() == [2, 3, 4]
-
-
 def test_numbers_alone_mean_no_header(write):
     table = raw(write("1,2,0\n3,4,1\n5,6,0\n"))
     assert table.X.tolist() == [[1, 2], [3, 4], [5, 6]]
@@ -210,12 +184,6 @@ def test_numbers_alone_mean_no_header(write):
     assert table.target == "x3"
     assert "no header" in table.notes[0]
     assert table.y.tolist() == [0, 1, 0]
-
-
-def test_values_that_come_again_mean_no_header(write):
-    table = raw(write("5.1,3.5,setosa\n4.9,3.0,setosa\n6.2,2.9,virginica\n"))
-    assert table.X.shape == (3, 2)
-    assert "no header" in table.notes[0]
 
 
 def test_years_are_names(write):
@@ -292,37 +260,22 @@ def test_many_classes_are_worth_a_word(write):
     assert any("100 classes" in caution for caution in table.cautions)
 
 
-def test_a_single_value_that_is_no_number(refused):
-    text = "age,y\n" + "".join(f"{i},{i % 2}\n" for i in range(3812)) + "abc,0\n"
-    refused(text, "data.csv: column 'age' does not hold numbers alone", prepare=None)
-
-
-def test_such_a_column_can_be_text_when_asked(write):
-    text = "age,y\n" + "1,0\n2,1\n" * 20 + "abc,0\n"
-    table = read_table(write(text), encode="onehot", categorical="age")
-    assert table.feature_names == ("age=2", "age=abc")
-
-
 def test_a_column_may_turn_out_to_be_text_late(write):
-    text = "code,y\n" + "1,0\n" * 30_000 + "B,1\n" * 10_000
+    text = "code,y\n" + "1,0\n" * 3000 + "B,1\n" * 1000
     table = read_table(write(text), encode="onehot")
     assert table.feature_names == ("code=B",)
-    assert table.X.sum() == 10_000
+    assert table.X.sum() == 1000
+    few = read_table(write("age,y\n" + "1,0\n2,1\n" * 20 + "abc,0\n"), encode="onehot", categorical="age")
+    assert few.feature_names == ("age=2", "age=abc")
 
 
-@for_each("value", ["inf", "-Infinity", "1e999"])
-def test_infinite_numbers_are_named(refused, value):
-    refused(f"a,y\n1,0\n{value},1\n3,0\n", "data.csv, line 3, column 'a': there is no finite number", prepare=None)
-
-
-@for_each("value", ["1_000", "１２", "0x10", "1 2", "--1"])
-def test_what_python_alone_calls_a_number_is_none(refused, value):
-    refused("a,y\n" + "1,0\n2,1\n" * 20 + f"{value},1\n", "column 'a' does not hold numbers alone", prepare=None)
-
-
-def test_text_is_no_number(refused):
-    words = "column 's' does not hold numbers alone; prepare='auto' of read_table makes numbers of it, and drop=['s']"
-    refused("s,y\nu,0\nv,1\n", words, prepare=None)
+def test_what_is_no_finite_number_is_named(refused):
+    for value in ("inf", "-Infinity", "1e999"):
+        words = "data.csv, line 3, column 'a': there is no finite number"
+        refused(f"a,y\n1,0\n{value},1\n3,0\n", words, prepare=None)
+    for value in ("1_000", "１２", "0x10", "1 2", "--1"):  # what Python alone calls a number is none
+        words = "column 'a' does not hold numbers alone; prepare='auto' of read_table makes numbers of it, and drop="
+        refused("a,y\n" + "1,0\n2,1\n" * 20 + f"{value},1\n", words, prepare=None)
 
 
 def test_columns_can_be_left_out(write):
@@ -409,30 +362,11 @@ def test_missing_values_are_refused_filled_or_left_out(write, refused):
     assert any("3 of 5 rows were left out" in note for note in table.notes)
 
 
-def test_a_row_and_a_feature_are_singular(write):
-    assert repr(raw(write("a,y\n1,u\n2,v\n"))) == "Table('data.csv': 2 rows, 1 feature, 2 classes of 'y')"
-
-
 def test_rows_without_a_label_can_be_left_out(write):
     table = raw(write("a,y\n1,u\n2,\n3,v\n"), drop_missing=True)
     assert table.y.tolist() == ["u", "v"]
     with pytest.raises(ValueError, match="every row has a missing value"):
         raw(write("a,b,y\n,1,u\n2,,v\n"), drop_missing=True)
-
-
-def test_columns_that_are_left_out_may_have_gaps(write):
-    table = raw(write("a,s,y\n1,u,0\n2,,1\n"), encode="drop")
-    assert table.X.tolist() == [[1], [2]]
-
-
-def test_groups_are_what_the_selector_takes(write):
-    text = "s,a,t,y\n" + "u,1,p,0\nv,2,q,1\nw,3,p,0\nu,4,r,1\n"
-    table = read_table(write(text), encode="onehot")
-    assert table.feature_names == ("s=v", "s=w", "a", "t=q", "t=r")
-    assert table.feature_groups == ((0, 1), (2,), (3, 4))
-    assert table.column_names == ("s", "a", "t")
-    groups = check_feature_groups(table.feature_groups, table.X.shape[1], None)
-    assert [group.tolist() for group in groups] == [[0, 1], [2], [3, 4]]
 
 
 def test_sample_keeps_classes_and_ignores_the_order_of_rows(write):
@@ -503,7 +437,7 @@ def test_zip_files_that_are_refused(tmp_path):
         read_table(path)
 
 
-def test_bombs_are_refused(tmp_path, monkeypatch):
+def test_bombs_are_refused(tmp_path):
     zeros = bytes(5 * 2**20)
     gz = tmp_path / "bomb.csv.gz"
     gz.write_bytes(gzip.compress(zeros))
@@ -517,9 +451,6 @@ def test_bombs_are_refused(tmp_path, monkeypatch):
     big.write_bytes(zeros)
     with pytest.raises(ValueError, match=r"big\.csv has 5\.0 MiB; the limit is 1\.0 MiB"):
         read_table(big, max_bytes=2**20)
-    monkeypatch.setattr(unpacking, "check_memory", lambda *_: (_ for _ in ()).throw(MemoryError("too much")))
-    with pytest.raises(MemoryError, match="too much"):
-        read_table(big)
 
 
 def test_a_zip_that_lies_about_its_size_is_refused(tmp_path):
@@ -533,17 +464,6 @@ def test_a_zip_that_lies_about_its_size_is_refused(tmp_path):
     path.write_bytes(content)
     with pytest.raises(ValueError, match="the zip file is damaged"):
         read_table(path, max_bytes=2**19)
-
-
-def test_cut_off_gzip_is_refused(write):
-    with pytest.raises(ValueError, match="the gzip file is damaged or cut off"):
-        read_table(write(gzip.compress(PLAIN.encode() * 100)[:-20], "cut.csv.gz"))
-
-
-def test_the_table_is_ready_for_the_library(write):
-    table = read_table(write(PLAIN))
-    assert check_points(table.X) is not None
-    assert isinstance(table, Table)
 
 
 CELLS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6)
@@ -597,11 +517,10 @@ USER_TABLES = {
 }
 
 
+@pytest.mark.slow
 @for_each("name", USER_TABLES)
 def test_tables_as_users_have_them(data_dir, name):
     path = data_dir / "tables" / name
-    if not path.is_file():
-        pytest.skip(f"no {path}")
     options, shape, n_classes = USER_TABLES[name]
     table = raw(path, **options)
     frame = pd.read_csv(path)

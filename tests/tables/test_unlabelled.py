@@ -128,18 +128,17 @@ def test_every_door_says_what_it_leaves_out(door):
     """Arrays, and frames with the values beside them; what is found is that of the other rows alone."""
     left = np.setdiff1d(np.arange(N), FEW)
     alone = DOORS[door](X[left], SOME_LABELS[left], SOME_NUMBERS[left])
-    for points in (X, pd.DataFrame(X)):
-        found = DOORS[door](points, pd.Series(SOME_LABELS), pd.Series(SOME_NUMBERS))
-        (said,) = [finding for finding in found.findings if finding.code == "BF014"]
-        assert said.sentence.startswith("5 of 400 rows (1.2%) are left out: 5 without a label in 'y'")
-        if door.startswith("difficulty"):
-            assert (found.summary["data"]["n_samples"], found.summary["data"]["n_rows"]) == (400, 395)
-            assert "Left out: 5 without a label in 'y'." in found.to_markdown().splitlines()[2]
-        elif hasattr(found, "n_samples"):
-            assert (found.n_samples, found.n_rows) == (400, 395)
-            assert "395 of 400 samples" in repr(found)
-        if hasattr(found, "estimate"):
-            assert np.array_equal(found.estimate, alone.estimate)
+    found = DOORS[door](pd.DataFrame(X), pd.Series(SOME_LABELS), pd.Series(SOME_NUMBERS))
+    (said,) = [finding for finding in found.findings if finding.code == "BF014"]
+    assert said.sentence.startswith("5 of 400 rows (1.2%) are left out: 5 without a label in 'y'")
+    if door.startswith("difficulty"):
+        assert (found.summary["data"]["n_samples"], found.summary["data"]["n_rows"]) == (400, 395)
+        assert "Left out: 5 without a label in 'y'." in found.to_markdown().splitlines()[2]
+    elif hasattr(found, "n_samples"):
+        assert (found.n_samples, found.n_rows) == (400, 395)
+        assert "395 of 400 samples" in repr(found)
+    if hasattr(found, "estimate"):
+        assert np.array_equal(found.estimate, alone.estimate)
 
 
 def test_results_without_findings_warn():
@@ -165,13 +164,13 @@ def test_rows_are_counted_among_those_given():
     z[wrong] += 100.0
     out = np.setdiff1d(ORDER[:40], wrong)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    for points in (X, frame, frame.assign(d="text")):
-        suspicious = bf.learned_floor(points, missing_in(y, out), learners=["logistic"], checks=False).suspicious
-        assert set(wrong) <= set(suspicious.row.tolist())
-        assert not set(out) & {*suspicious.row.tolist(), *suspicious.neighbours.ravel().tolist()}
-        floor = bf.regression_floor(points, missing_in(z, out), learners=["linear"], checks=False)
-        assert set(wrong) <= set(floor.suspicious.row.tolist())
-        assert floor.n_rows == N - len(out)
+    points = frame.assign(d="text")
+    suspicious = bf.learned_floor(points, missing_in(y, out), learners=["logistic"], checks=False).suspicious
+    assert set(wrong) <= set(suspicious.row.tolist())
+    assert not set(out) & {*suspicious.row.tolist(), *suspicious.neighbours.ravel().tolist()}
+    floor = bf.regression_floor(X, missing_in(z, out), learners=["linear"], checks=False)
+    assert set(wrong) <= set(floor.suspicious.row.tolist())
+    assert floor.n_rows == N - len(out)
     named = bf.regression_floor(frame.assign(y=missing_in(z, out)), "y", learners=["linear"], checks=False)
     assert named.n_rows == N - len(out)
     report = bf.difficulty_report(X, missing_in(y, out), effort="fast", checks=False)
