@@ -20,27 +20,13 @@ from bayesfloor.floor.learned import findings
 from bayesfloor.report import verdict
 from bayesfloor.report.sections import answer
 from one_case import for_each
-from sourced_figures import (
-    PAGES,
-    SETTING,
-    SOURCES,
-    Sourced,
-    figures_of,
-    is_made_of,
-    problem_with,
-    propose,
-    sections_of,
-)
+from sourced_figures import PAGES, SETTING, SOURCES, Sourced, figures_of, is_made_of, problem_with, propose, sections_of
 
 UPDATES = bool(os.environ.get("BAYESFLOOR_UPDATE_PAGES"))
 #: Figures that are no results: what the library is set to, as its own constants have it, and what an example is about.
 SETTINGS = {
     "README.md": {"3.11": "the lowest version of Python", "5%": "a target, as an example"},
-    "faq.md": {
-        "95%": "the default confidence",
-        "1%": "a rare class, as an example",
-        "100%": "hopeless",
-    },
+    "faq.md": {"95%": "the default confidence", "1%": "a rare class, as an example", "100%": "hopeless"},
     "study.md": {"80%": "share of the rows to train on", "2.5": "minutes after which a fit was given up"},
     "votes.md": {"91%": "an agreement, as an example"},
     "getting_started.md": {"3.11": "the lowest version of Python, which test_project.py knows"},

@@ -32,20 +32,8 @@ FILES = {page.name: page for page in (ROOT / "README.md", *sorted((ROOT / "docs"
 TEXTS = {name: page.read_text(encoding="utf-8") for name, page in FILES.items()}
 # Calls of docs/scale.md need a GPU, a cluster and a file larger than memory.
 PAGES = [name for name, text in TEXTS.items() if BLOCK.search(text) and name != "scale.md"]
-# They train models for seconds, as README.md and getting_started.md do, which are not slow.
-SLOW = {
-    "classify.md",
-    "compare.md",
-    "drift.md",
-    "gap.md",
-    "groups.md",
-    "integrations.md",
-    "learned.md",
-    "metrics.md",
-    "python_api.md",
-    "regression.md",
-    "regression_report.md",
-}
+#: Pages whose examples take less than a second or two; the others are run with the slow tests.
+QUICK = {"class_trees.md", "floor.md", "votes.md"}
 # Each block of these pages can be copied alone; on the others it may use what those above it define.
 BLOCKS_STAND_ALONE = {"choose.md", "floor.md", "pictures.md", "votes.md"}
 # No model is trained on these pages, so that no digit depends on the machine.

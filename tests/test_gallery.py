@@ -14,20 +14,6 @@ from one_case import for_each
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*/*.py"))}
-#: Examples that take a second or two; the others are run with the slow tests.
-QUICK = {
-    "plot_columns_to_buy",
-    "plot_figure1",
-    "plot_figure2",
-    "plot_merge_classes",
-    "plot_single_linkage",
-    "plot_spanning_forests",
-    "plot_suspicious_labels",
-    "plot_time_drift",
-    "plot_tree_of_classes",
-    "plot_votes",
-    "plot_weights",
-}
 
 
 def check_figure1(names):
@@ -108,9 +94,8 @@ def check_take_home(names):
     assert names["floor"].interval[0] < 0.05 < names["fresh"] < names["boosting"] - 0.01
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in EXAMPLES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_it_runs_and_draws(name, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("Agg")
@@ -156,7 +141,7 @@ def test_its_links_lead_somewhere(name):
 def test_it_is_in_the_gallery():
     """Sphinx-gallery runs files of this name, in folders with a heading, in the order of the settings."""
     checked = {name.replace("check", "plot", 1) for name in globals() if name.startswith("check_")}
-    assert QUICK | checked <= EXAMPLES.keys()
+    assert checked <= EXAMPLES.keys()
     folders = {path.parent.name for path in EXAMPLES.values()}
     assert all(name.startswith("plot_") for name in EXAMPLES)
     assert all((ROOT / "examples" / folder / "GALLERY_HEADER.rst").is_file() for folder in folders)

@@ -27,9 +27,7 @@ CALLS = {
     "pairwise_bayes_error": ({}, lambda result: result.interval),
 }
 #: The same of numbers.
-CALLS_OF_NUMBERS = {
-    "regression_floor": ({"learners": ["linear"], "n_jobs": 1}, lambda result: result.interval),
-}
+CALLS_OF_NUMBERS = {"regression_floor": ({"learners": ["linear"], "n_jobs": 1}, lambda result: result.interval)}
 
 
 @pytest.fixture(scope="module")

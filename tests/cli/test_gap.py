@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 from skops import io as skops_io
 
 from bayesfloor import floor_gap, read_table
-from bayesfloor.cli.gap import ModelOptions, predictions_of
 from bayesfloor.floor.learned import gap
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.report import figures
@@ -230,27 +228,6 @@ def test_what_is_refused(run, files, given, code, said):
     outcome = run(f"{GAP} {given}")
     assert outcome.code == code, outcome.err
     assert said in outcome.err
-
-
-def test_a_model_gets_many_levels_and_text_as_predict_gives_them(run, tmp_path):
-    """Its preparation holds arrays, and the table's own features are encoded by the labels of other rows."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 150)
-    words = np.array(["a red fox jumps", "the lazy dog sleeps", "one quick brown bear", "that cat sat on a mat"])
-    frame = pd.DataFrame(
-        {
-            "size": (y + rng.normal(size=150)).round(3),
-            "city": [f"c{code}" for code in rng.integers(0, 50, 150)],
-            "note": [f"{words[i]} {number} {words[j]}" for i, j, number in rng.integers(0, 4, (150, 3))],
-            "y": np.array(["no", "yes"])[y],
-        }
-    )
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    assert run("fit t.csv --model smartsvm --out m.skops --quiet").code == 0
-    given, file = ModelOptions(model=str(tmp_path / "m.skops")), str(tmp_path / "t.csv")
-    labels = predictions_of(given, read_table(file), (file,))
-    predicted = pd.read_csv(StringIO(run("predict m.skops t.csv --quiet").out))["predicted"]
-    assert labels.tolist() == predicted.tolist()
 
 
 def test_other_metrics_and_subgroups(run, files):

@@ -211,16 +211,6 @@ def test_spreadsheets_see_no_formulas():
     assert rows_of(as_csv(np.arange(2), numbers, numbers, np.eye(2))[0])[1] == ["0", "-1", "1.000000", "0.000000"]
 
 
-def test_escaped_cells_are_mentioned(run, tmp_path):
-    points, labels = three_classes()
-    write_csv(tmp_path / "t.csv", points, ["=cmd()" if label == "a" else label for label in labels])
-    assert run("fit t.csv --out t.skops").code == 0
-    outcome = run("predict t.skops t.csv --out p.csv")
-    assert "has an apostrophe in front, in 20 of 60 rows" in outcome.err
-    assert outcome.out == ""
-    assert rows_of((tmp_path / "p.csv").read_text())[1][1] == "'=cmd()"
-
-
 def test_nothing_is_replaced_unasked(run, model, tmp_path):
     before = model.read_bytes()
     assert run("fit table.csv --seed 7 --out model.skops").code == 2
@@ -243,16 +233,6 @@ def test_a_full_disk_leaves_no_half_file(run, table, monkeypatch, step):
     assert outcome.code == 3
     assert outcome.err.splitlines()[-1].endswith("model.skops': No space left on device")
     assert [file.name for file in table.parent.iterdir()] == ["table.csv"]
-
-
-def test_a_folder_where_nothing_can_be_written(run, table, monkeypatch):
-    def denied(*_, **__):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "aside")
-
-    monkeypatch.setattr("tempfile.TemporaryFile", denied)
-    outcome = run("fit table.csv --out model.skops")
-    assert outcome.code == 3
-    assert "model.skops': Permission denied" in outcome.err
 
 
 def test_a_link_is_followed(run, model, tmp_path):

@@ -276,17 +276,6 @@ def test_overrides(file, options, column, expected):
         assert not [name for name in table.feature_names if name.startswith(column)]
 
 
-def test_encode_and_impute_override(file):
-    table = read_table(file, encode="ordinal", impute="mean", drop=["remark", "seen"])
-    assert "city" in table.feature_names
-    assert not [name for name in table.feature_names if "missing" in name]
-    dropped = read_table(file, encode="drop")
-    assert not [name for name in dropped.feature_names if name.startswith(("city", "clinic"))]
-    full = read_table(file, encode="onehot")
-    assert "clinic=c7" in full.feature_names
-    assert "city=Oslo" not in full.feature_names  # the first value has no dummy
-
-
 def test_groups_and_time_reach_the_table(file, frame):
     table = read_table(file, groups="clinic", time="seen")
     assert [len(set(table.groups[frame.clinic == name])) for name in ("c1", "c2")] == [1, 1]
@@ -356,15 +345,7 @@ def test_numbers_beside_labels_that_say_there_is_none(tmp_path, kind, mark):
 
 @for_each(
     "labels",
-    [
-        ["+", "-"],
-        ["++", "+", "0", "-", "--"],
-        ["none", "mild"],
-        ["NA", "K"],
-        [".", "x"],
-        ["?", "x"],
-        ["Na", "K", "Cl"],
-    ],
+    [["+", "-"], ["++", "+", "0", "-", "--"], ["none", "mild"], ["NA", "K"], [".", "x"], ["?", "x"], ["Na", "K", "Cl"]],
 )
 def test_labels_that_are_classes_although_they_look_missing(tmp_path, labels):
     table = read_table(

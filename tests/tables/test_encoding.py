@@ -1,6 +1,5 @@
 """Text to numbers, gaps filled and scales made alike, beside scikit-learn and pandas."""
 
-import json
 import re
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
 
 from bayesfloor.tables.datasets import load_dataset
-from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.read import read_table
 from one_case import for_each
 
@@ -112,14 +110,6 @@ def test_large_numbers_have_a_mean(save):
     assert read_table(path, impute="mean", scale="none", numeric="a").X[2, 0] == pytest.approx(1.4e308)
 
 
-def test_blanks_around_text_are_taken_off(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text("s,a,y\nu,1,0\nv ,2,1\nu ,3,0\nv,4, 1\n", encoding="utf-8")
-    table = read_table(path, encode="onehot", scale="none")
-    assert table.feature_names == ("s=v", "a")
-    assert table.X[:, 0].tolist() == [0, 1, 0, 1]
-
-
 def test_features_of_the_same_name_are_refused(save):
     frame = pd.DataFrame({"s": ["u", "v", "u", "v"], "s=v": [1, 2, 3, 4], "y": [0, 1, 0, 1]})
     with pytest.raises(ValueError, match="columns 's' and 's=v' both give a feature 's=v'"):
@@ -132,26 +122,6 @@ def test_one_value_has_no_dummies(save):
     assert table.feature_groups == ((0,),)
     assert table.column_names == ("a",)
     assert "Column 's': constant; left out: one value only." in table.notes
-
-
-@for_each("encode", ["onehot", "ordinal"])
-def test_another_table_is_made_ready_in_the_same_way(frame, save, encode):
-    table = read_table(save(frame), encode=encode, impute="median")
-    stored = json.loads(json.dumps(table.preparation.to_dict()))
-    preparation = Preparation.from_dict(stored)
-    assert preparation == table.preparation
-    # other columns, another order, fewer rows, fewer values, and no target
-    part = frame.loc[frame.color == "red", ["size", "b", "a", "color"]].assign(more="text")
-    other = read_table(save(part, "other.csv"), preparation=preparation)
-    np.testing.assert_array_equal(other.X, table.X[(frame.color == "red").to_numpy()])
-    assert other.y is None
-    assert other.feature_names == table.feature_names
-    assert any("not used: 'more'" in note for note in other.notes)
-    again = read_table(save(frame, "again.csv"), preparation=preparation)
-    assert again.y.tolist() == table.y.tolist()
-    gaps = frame.assign(a=np.nan)
-    filled = read_table(save(gaps, "gaps.csv"), preparation=preparation)
-    assert np.ptp(filled.X[:, 0]) == 0
 
 
 def test_the_last_column_of_a_table_without_target_is_a_feature(save):

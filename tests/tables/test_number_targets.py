@@ -99,10 +99,7 @@ def test_a_decimal_comma_and_a_missing_number(write):
 
 @for_each(
     "values, says",
-    [
-        ([0.5] * 9, "'y' is 0.5 in every row: there is nothing to predict"),
-        (["", "", ""], "has no values at all"),
-    ],
+    [([0.5] * 9, "'y' is 0.5 in every row: there is nothing to predict"), (["", "", ""], "has no values at all")],
 )
 def test_numbers_that_cannot_be_a_target(write, values, says):
     with pytest.raises(ValueError, match=says):
@@ -202,12 +199,6 @@ def test_another_table_is_made_ready_alike(towns):
     assert read_table(towns.drop(columns="price"), preparation=stored).y is None
     made = TablePreparer().fit(towns[["town", "size"]], towns["price"])
     assert "town: mean of y" in made.get_feature_names_out()
-
-
-def test_the_order_of_rows_changes_nothing(towns):
-    order = np.random.default_rng(0).permutation(len(towns))
-    table, turned = read_table(towns, target="price"), read_table(towns.iloc[order], target="price")
-    np.testing.assert_allclose(turned.X, table.X[order], rtol=1e-12, atol=1e-12)
 
 
 # --- where classes are needed
