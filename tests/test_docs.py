@@ -1,4 +1,4 @@
-"""The pages of docs: each can be reached, and the API reference has every public name. Sphinx is not needed here."""
+"""The pages of docs: links lead somewhere, words are plain, and the API reference has every public name."""
 
 import re
 from operator import attrgetter
@@ -8,7 +8,8 @@ import bayesfloor
 from bayesfloor import display, exceptions, results
 from one_case import for_each
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 API = DOCS / "api"
 DIRECTIVE = re.compile(r"^\.\. auto(class|function):: ([\w.]+)$", flags=re.MULTILINE)
 SUMMARY = re.compile(r"^\.\. autosummary::\n   :nosignatures:\n\n((?:   [\w.]+\n)+)", flags=re.MULTILINE)
@@ -86,3 +87,91 @@ def test_files_and_rooms_named_in_the_design_exist():
     assert missing == set()
     rooms = {folder.name for folder in package.iterdir() if (folder / "__init__.py").is_file()}
     assert rooms <= set(re.findall(r"^  ([a-z]+)/", text, flags=re.MULTILINE))
+
+
+# --- links and commands
+
+PAGES = {
+    page.name: page for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
+README = TEXTS["README.md"]
+LINK = re.compile(r"\]\(((?!https?:|#)[^)]+)\)")
+LINKS = sorted({(name, link) for name, text in TEXTS.items() for link in LINK.findall(text)})
+#: What `make docs` writes before it reads the pages.
+WRITTEN = ("gallery/", "findings/")
+
+
+def test_links_lead_somewhere():
+    assert LINKS
+    own = [(page, link) for page, link in LINKS if not link.startswith(WRITTEN)]
+    broken = [(page, link) for page, link in own if not (PAGES[page].parent / link.split("#")[0]).exists()]
+    assert broken == []
+
+
+def anchors_of(text):
+    """Addresses of the headings of a page, as code hosts make them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_to_headings():
+    found = [(page, link, *link.split("#")) for page, link in LINKS if ".md#" in link]
+    assert len(found) > 50
+    texts = {link: (PAGES[page].parent / target).read_text(encoding="utf-8") for page, link, target, _ in found}
+    assert [(page, link) for page, link, _, anchor in found if anchor not in anchors_of(texts[link])] == []
+    assert anchors_of("# A\n```sh\n# not this\n```\n## What `f` is: 1–2") == {"a", "what-f-is-12"}
+
+
+def test_commands_exist():
+    commands = set(re.findall(r"^make (\S+)", README, flags=re.MULTILINE))
+    assert commands
+    rules = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert commands <= set(rules)
+
+
+# --- words that readers stumbled over
+
+FILES = [
+    ROOT / "README.md",
+    *sorted(
+        file
+        for folder in ("docs", "src", "examples")
+        for file in (ROOT / folder).rglob("*")
+        if file.suffix in {".md", ".rst", ".py", ".html", ".json"} and "_build" not in file.parts
+    ),
+]
+#: What was said, and what to say.
+PLAIN = {
+    r"\bproven\b": "measured: a model did this on rows it had not seen",
+    r"\bup to sampling\b": "measured, allowing for sampling",
+    r"\b(?:held|holds) the known floor\b": "on simulated data with a known floor the range contained it … of … times",
+    r"\bas (?:it|they) lies? there\b": "takes messy tables",
+    r"\bnam(?:e|es|ed|ing) the largest class\b": "always predicting the commonest class",
+    r"\btheir shares of the classes\b": "target-encoded",
+    r"\bdirections of (?:hashed )?n-grams\b": "components of text n-grams",
+    r"\bcolumn that tells (?:them|gaps)\b": "plus a was-missing flag",
+}
+
+
+def places_of(phrase, text):
+    """Lines on which a phrase begins; a line may end within it."""
+    return [text.count("\n", 0, match.start()) + 1 for match in re.finditer(phrase.replace(" ", r"\s+"), text, re.I)]
+
+
+def test_words_are_plain():
+    texts = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in FILES}
+    assert len(texts) > 300
+    found = {
+        f"{name}, line {line}: say '{plain}'"
+        for phrase, plain in PLAIN.items()
+        for name, text in texts.items()
+        for line in places_of(phrase, text)
+    }
+    assert found == set()
+
+
+def test_phrases_are_found():
+    assert places_of(r"\bup to sampling\b", "a\nthe upper side, up\nto sampling") == [2]
+    assert places_of(r"\bproven\b", "Proven.") == [1]
+    assert places_of(r"\bproven\b", "unproven") == []

@@ -58,19 +58,16 @@ def test_usage(run, table, call, says):
     assert says in complaint(run(call), 2)
 
 
-BAD_TABLES = {
-    "empty": (b"", "is empty"),
-    "header only": (b"a,b,y\n", ""),
-    "one class": (b"a,y\n1,u\n2,u\n3,u\n", "needs two classes, got 1: 'u'"),
-    "continuous labels": (b"a,y\n1,0.5\n2,0.25\n3,1.5\n4,0.1\n", "regression"),
-    "short row": (b"a,b,y\n1,2,u\n1,v\n3,4,u\n", "line 3"),
-    "NUL": (b"a,b,y\n1,2,u\n1,\0,v\n3,4,u\n", "NUL"),
-}
-
-
-@for_each("name", BAD_TABLES)
-def test_bad_data(run, tmp_path, name):
-    contents, says = BAD_TABLES[name]
+@for_each(
+    "contents, says",
+    [
+        (b"", "is empty"),
+        (b"a,y\n1,u\n2,u\n3,u\n", "needs two classes, got 1: 'u'"),
+        (b"a,y\n1,0.5\n2,0.25\n3,1.5\n4,0.1\n", "regression"),
+        (b"a,b,y\n1,2,u\n1,v\n3,4,u\n", "line 3"),
+    ],
+)
+def test_bad_data(run, tmp_path, contents, says):
     (tmp_path / "bad.csv").write_bytes(contents)
     target = " --target y" if b"y\n" in contents else ""
     line = complaint(run(f"pairs bad.csv{target}"), 3)

@@ -1,4 +1,6 @@
-"""Rows without a label: the same ones are left out of arrays, frames and files, by every door, and it is said."""
+"""Rows without a label are left out of arrays, frames and files, by every door; values of other rows are refused."""
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -105,6 +107,7 @@ def missing_in(values, rows):
 FEW = ORDER[:5]
 SOME_LABELS, SOME_NUMBERS = missing_in(LABELS, FEW), missing_in(NUMBERS, FEW)
 HOW, HOW_NUMBERS = {"learners": ["gaussian"], "effort": "fast"}, {"learners": ["linear"], "effort": "fast"}
+#: Functions of points, labels and numbers whose results say which rows were left out.
 DOORS = {
     "learned_floor": lambda X, y, z: bf.learned_floor(X, y, **HOW),
     "regression_floor": lambda X, y, z: bf.regression_floor(X, z, **HOW_NUMBERS),
@@ -120,6 +123,49 @@ DOORS = {
     "difficulty_report": lambda X, y, z: bf.difficulty_report(X, y, effort="fast"),
     "difficulty_report of numbers": lambda X, y, z: bf.difficulty_report(X, z, effort="fast", task="regression"),
 }
+#: Those that take other values of the rows beside them, and those that say nothing.
+BESIDE = {
+    "groups": lambda X, y, v: bf.learned_floor(X, y.to_numpy(), groups=v, **HOW),
+    "time": lambda X, y, v: bf.learned_floor(X, y.to_numpy(), time=v, **HOW),
+    "sample_weight": lambda X, y, v: bf.learned_floor(X, y.to_numpy(), sample_weight=v, **HOW),
+    "by": lambda X, y, v: bf.learned_floor(X, y.to_numpy(), by=v, **HOW),
+    "groups beside y": lambda X, y, v: bf.learned_floor(X.to_numpy(), y.sort_index(), groups=v, **HOW),
+    "predictions": lambda X, y, v: bf.floor_gap(None, X, y.to_numpy(), predictions=y),
+    "drift": lambda X, y, v: bf.drift(X, X, y=(y, y), learners=None),
+    "bayes_class_weight": lambda X, y, v: bf.bayes_class_weight(X, y),
+    "class_forests": lambda X, y, v: bf.class_forests(X, y),
+    "soft_label_floor": lambda X, y, v: bf.soft_label_floor(pd.DataFrame({"u": [0.5] * N, "v": 0.5}), y),
+    "SmartSVC": lambda X, y, v: bf.SmartSVC().fit(X, y.to_numpy(), sample_weight=v),
+    "LinearSVCCV": lambda X, y, v: bf.LinearSVCCV().fit(X, y.to_numpy(), groups=v),
+    "BayesErrorEstimator.partial_fit": lambda X, y, v: bf.BayesErrorEstimator().partial_fit(X, y),
+}
+ESTIMATORS = [bf.StackedClassifier(), bf.LandmarkClassifier(), bf.BayesErrorEstimator(), bf.FloorSelector(1)]
+ESTIMATORS += [bf.StackedRegressor(), bf.TablePreparer()]
+
+
+def test_series_of_another_order_are_refused():
+    """Rows are matched by their place, so that both must have the same names: by place, an error of .006 became .45."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    y, z, values = (pd.Series(each).iloc[ORDER] for each in (LABELS, NUMBERS, np.arange(N) // 2 + 1))
+    calls = {name: partial(door, frame, y, z) for name, door in DOORS.items() if not name.startswith("compare")}
+    calls["compare_features of X"] = partial(DOORS["compare_features of X"], frame, y, z)
+    calls |= {name: partial(door, frame, y, values) for name, door in BESIDE.items()}
+    calls |= {repr(each): partial(each.fit, frame, y if "Regr" not in repr(each) else z) for each in ESTIMATORS}
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=r"400 rows in common with .*, in another order"):
+            pytest.fail(f"{name} took {call()}")
+
+
+def test_rows_with_other_names_are_refused_and_those_without_are_not():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    part, y = frame.iloc[5:], pd.Series(LABELS[5:])
+    with pytest.raises(ValueError, match="The index of y is not that of X: it has 390 rows in common with X"):
+        bf.bayes_error(part, y)
+    expected = bf.bayes_error(X[5:], LABELS[5:]).estimate
+    same = [(part, y.to_numpy()), (part, y.set_axis(part.index)), (X[5:], y), (pl.from_pandas(frame)[5:], y)]
+    same.append((part, pl.Series(LABELS[5:].tolist())))
+    for points, labels in same:
+        assert bf.bayes_error(points, labels).estimate == expected
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
