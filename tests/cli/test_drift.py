@@ -18,6 +18,7 @@ def files(tmp_path):
             for _ in range(80)
         ]
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,site,ill", *rows]) + "\n")
+    (tmp_path / "other.csv").write_text("a,b,place\n1,2,n\n2,3,s\n")
     return tmp_path
 
 
@@ -37,10 +38,11 @@ def test_json_is_as_published(run, files):
     outcome = run("drift old.csv moved.csv --target ill --effort fast --json")
     assert outcome.code == 0, outcome.err
     printed = json.loads(outcome.out)
-    assert printed["schema"] == "bayesfloor/drift/1"
     assert printed["result"]["moved"] == ["a"]
     assert printed["result"]["separability"]["reached"] > 0.7
     assert printed["result"]["target"]["target"] == "ill"
+    shown = run("drift old.csv moved.csv --effort fast").out
+    assert "ROC AUC of telling the tables apart, reached" in shown
 
 
 @for_each(
@@ -52,6 +54,7 @@ def test_json_is_as_published(run, files):
         ("drift old.csv none.csv --fast", 2, "no such file"),
         ("drift - - --fast", 2, "stdin can be read once"),
         ("drift old.csv moved.csv --fast --target nothing", 2, "has no column 'nothing'"),
+        ("drift old.csv other.csv --fast", 3, "old.csv lacks 'place', which other.csv has"),
     ],
 )
 def test_exit_codes(run, files, call, code, said):

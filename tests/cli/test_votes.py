@@ -100,9 +100,6 @@ def test_labels_that_say_there_is_none_are_no_votes(run, long, expected, tmp_pat
     assert parsed(outcome)["result"]["estimate"] == expected.estimate
     assert "Missing labels, which are no votes: '-' (8), '.' (8), 'NA' (2), 'unknown' (2);" in outcome.err
     assert len(parsed(run("votes more.csv --json --keep-missing-as-class"))["result"]["classes"]) == 6
-    wide = pd.concat([long, silent]).pivot(index="Item", columns="worker", values="answer")
-    wide.to_csv(tmp_path / "wide.csv", index=False)
-    assert parsed(run("votes wide.csv --json"))["result"]["classes"] == ["007", "=cmd()"]
 
 
 @for_each(

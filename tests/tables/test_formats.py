@@ -4,7 +4,6 @@ import gzip
 import io
 import math
 import pickle
-import re
 import zipfile
 from datetime import datetime, time, timedelta
 
@@ -25,38 +24,13 @@ from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.read import read_table
 from one_case import for_each
 
+from .conftest import raw
+
 FRAME = pd.DataFrame(
     {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}
 )
 
 EXPECTED = [[1, 0.5, 0, 0], [2, 1.5, 1, 0], [3, 2.5, 0, 0], [4, 3.5, 0, 1]]
-
-
-def raw(path, **options):
-    """Read numbers as they are; text as the options say."""
-    prepare = "auto" if options.keys() & {"encode", "categorical", "impute"} else None
-    return read_table(path, scale="none", prepare=prepare, **options)
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
-def refused(write):
-    def refused(content, name, words, error=ValueError, **options):
-        with pytest.raises(error, match=re.escape(words)) as caught:
-            read_table(write(content, name), **options)
-        assert "\n" not in str(caught.value)
-        assert name in str(caught.value)
-
-    return refused
 
 
 def write_stream(frame, path):
@@ -169,12 +143,12 @@ def test_missing_values_in_parquet(tmp_path):
 def test_broken_binary_files(refused, tmp_path):
     FRAME.to_parquet(tmp_path / "good.parquet")
     good = (tmp_path / "good.parquet").read_bytes()
-    refused(good[: len(good) // 2], "cut.parquet", "cut.parquet cannot be read as Parquet")
+    refused(good[: len(good) // 2], "cut.parquet cannot be read as Parquet", name="cut.parquet")
     refused(b"a,b\n1,2\n", "text.parquet", "named like a Parquet file, but it is not one")
-    refused(b"FEA1....", "old.feather", "a Feather file of version 1")
-    refused(b"ARROW1\0\0 nonsense", "bad.arrow", "bad.arrow cannot be read as Arrow")
+    refused(b"FEA1....", "a Feather file of version 1", name="old.feather")
+    refused(b"ARROW1\0\0 nonsense", "bad.arrow cannot be read as Arrow", name="bad.arrow")
     pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "none.parquet")
-    refused((tmp_path / "none.parquet").read_bytes(), "none.parquet", "holds 0 rows and 2 columns")
+    refused((tmp_path / "none.parquet").read_bytes(), "holds 0 rows and 2 columns", name="none.parquet")
 
 
 def test_a_parquet_file_that_says_it_is_large_is_refused(tmp_path, set_limits):
@@ -271,7 +245,7 @@ BROKEN_ARFF = {
 
 @for_each("content, words", BROKEN_ARFF.values())
 def test_broken_arff_is_refused_with_its_line(refused, content, words):
-    refused(content, "data.arff", words, encode="onehot")
+    refused(content, words, name="data.arff", encode="onehot")
 
 
 def test_libsvm(tmp_path):
@@ -305,7 +279,7 @@ BROKEN_LIBSVM = {
 
 @for_each("content, words", BROKEN_LIBSVM.values())
 def test_broken_libsvm_is_refused(refused, content, words):
-    refused(content, "data.svm", words)
+    refused(content, words, name="data.svm")
 
 
 def saved(**arrays):
@@ -365,7 +339,7 @@ BROKEN_NPZ = {
 
 @for_each("content, words", BROKEN_NPZ.values())
 def test_broken_npz_is_refused(refused, content, words):
-    refused(content, "data.npz", words)
+    refused(content, words, name="data.npz")
 
 
 def test_an_npz_that_says_it_is_large_is_refused(write):
@@ -379,13 +353,13 @@ def test_an_npz_that_says_it_is_large_is_refused(write):
 
 
 def test_pickles_and_other_programs_are_refused(refused):
-    refused(pickle.dumps(Harmful()), "model.bin", "is a pickle, and reading one can run code")
-    refused(pickle.dumps(FRAME), "frame.pkl", "is a pickle, and reading one can run code")
-    refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "book.xls", "is an Excel workbook in the old format, or locked")
-    refused(b"ORC", "table.orc", "is an ORC file, which polars does not read; save the table as Parquet")
-    refused(b"\x93NUMPY\x01\x00", "single.npy", "is a single NumPy array; save it with numpy.savez")
-    refused(gzip.compress(b"x"), "data.tar.gz", "is an archive; unpack it")
-    refused(b"\x28\xb5\x2f\xfd", "data.csv", "is packed by zstd; unpack it, or pack it with gzip, bzip2 or xz")
+    refused(pickle.dumps(Harmful()), "is a pickle, and reading one can run code", name="model.bin")
+    refused(pickle.dumps(FRAME), "is a pickle, and reading one can run code", name="frame.pkl")
+    refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an Excel workbook in the old format, or locked", name="book.xls")
+    refused(b"ORC", "is an ORC file, which polars does not read; save the table as Parquet", name="table.orc")
+    refused(b"\x93NUMPY\x01\x00", "is a single NumPy array; save it with numpy.savez", name="single.npy")
+    refused(gzip.compress(b"x"), "is an archive; unpack it", name="data.tar.gz")
+    refused(b"\x28\xb5\x2f\xfd", "is packed by zstd; unpack it, or pack it with gzip, bzip2 or xz", name="data.csv")
 
 
 HEADERS = [b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n"]

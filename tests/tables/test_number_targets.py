@@ -14,16 +14,6 @@ from bayesfloor.tables.preparation import Preparation
 from one_case import for_each
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="data.csv"):
-        path = tmp_path / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
 def column_of(values):
     return "x,y\n" + "".join(f"{place % 7}.5,{value}\n" for place, value in enumerate(values))
 

@@ -22,17 +22,6 @@ PLAIN = b"a,b,y\n1,2.5,u\n3,4.5,v\n5,6,u\n"
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write(content, name):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
 def stdin(monkeypatch):
     def stdin(content):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))

@@ -1,7 +1,6 @@
 """Text tables as people have them: what is detected, what is stated, and what is refused in which words."""
 
 import csv
-import re
 import zipfile
 
 import numpy as np
@@ -15,38 +14,9 @@ from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sniffing import Dialect, detect_dialect, detect_encoding
 from one_case import for_each
 
+from .conftest import raw
+
 PLAIN = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6,x\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    """Write text or bytes to a file and return its path."""
-
-    def write(content, name="data.csv", encoding="utf-8"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
-        return path
-
-    return write
-
-
-@pytest.fixture
-def refused(write):
-    """Assert that a file is refused with these words, on one line."""
-
-    def refused(content, words, error=ValueError, name="data.csv", **options):
-        with pytest.raises(error, match=re.escape(words)) as caught:
-            read_table(write(content, name), **options)
-        assert "\n" not in str(caught.value)
-        assert name in str(caught.value)
-
-    return refused
-
-
-def raw(path, **options):
-    """Read numbers as they are; text as the options say."""
-    prepare = "auto" if options.keys() & {"encode", "categorical", "impute"} else None
-    return read_table(path, scale="none", prepare=prepare, **options)
 
 
 def test_a_plain_table(write):
