@@ -144,7 +144,7 @@ def test_broken_binary_files(refused, tmp_path):
     FRAME.to_parquet(tmp_path / "good.parquet")
     good = (tmp_path / "good.parquet").read_bytes()
     refused(good[: len(good) // 2], "cut.parquet cannot be read as Parquet", name="cut.parquet")
-    refused(b"a,b\n1,2\n", "text.parquet", "named like a Parquet file, but it is not one")
+    refused(b"a,b\n1,2\n", "named like a Parquet file, but it is not one", name="text.parquet")
     refused(b"FEA1....", "a Feather file of version 1", name="old.feather")
     refused(b"ARROW1\0\0 nonsense", "bad.arrow cannot be read as Arrow", name="bad.arrow")
     pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "none.parquet")

@@ -125,17 +125,17 @@ def test_distinct_numbers_are_those_of_numpy(values):
     assert (codes[~known] == -1).all()
 
 
-def test_strays_are_left_empty_with_a_caution():
+def test_what_is_none_is_left_empty_and_said():
     kind = found(COLUMNS["numbers with a few errors"][0])
     assert np.isnan(kind.column.values).sum() == 4
     assert "'old', 'x', 'y' and 'z' are none" in kind.cautions[0].replace(", 'z'", " and 'z'")
-
-
-def test_a_mark_of_missing_values_is_seen():
     kind = found(number("income", [-999.0, -999.0, *RNG.integers(10, 99, 98)]))
     assert np.isnan(kind.column.values).sum() == 2
     assert kind.notes == ("-999 in 'income' is taken for a missing value.",)
     assert found(number("balance", [-999.0, -999.0, *RNG.integers(-50, 99, 98)])).notes == ()
+    kind = found(number("ratio", [np.inf, 1.5, 2.5]))
+    assert np.isnan(kind.column.values).tolist() == [True, False, False]
+    assert "infinite" in kind.notes[0]
 
 
 @for_each("column", [text("n", [10**25 + k for k in range(N)]), number("n", [1e25] * N)])
@@ -145,12 +145,6 @@ def test_integers_that_no_float_holds_are_an_id(column):
     kind = found(column)
     assert (kind.kind, kind.reason) == ("id", f"{N} integers beyond 2**53")
     assert found(text("n", [10**25 + 1] * N)).kind == "constant"
-
-
-def test_infinite_numbers_are_missing():
-    kind = found(number("ratio", [np.inf, 1.5, 2.5]))
-    assert np.isnan(kind.column.values).tolist() == [True, False, False]
-    assert "infinite" in kind.notes[0]
 
 
 def test_case_and_blanks_are_merged():
