@@ -10,32 +10,17 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, log_loss, mean_absolute_error
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from skops import io as skops_io
 
 from bayesfloor import floor_gap, read_table
-from bayesfloor.floor.learned import gap
-from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.report import figures
 from one_case import for_each
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
 COLUMNS = ["colour", "size", "age"]
-
-
-@pytest.fixture(autouse=True)
-def quick_stack(monkeypatch):
-    """A stack of one learner that takes milliseconds; what it reaches is not what these tests are about."""
-
-    def quick(problem, **how):
-        return learned_floor_of(problem, **how | {"learners": [GaussianNB()]})
-
-    for room in (gap, figures):
-        monkeypatch.setattr(room, "learned_floor_of", quick)
 
 
 def patients(n_rows, seed):

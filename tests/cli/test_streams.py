@@ -26,20 +26,6 @@ def test_a_link_to_nothing_is_not_written_through(run, table, tmp_path, call):
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_report_that_appears_meanwhile_is_kept(run, table, tmp_path, monkeypatch, few_learners):
-    import bayesfloor.report.difficulty as difficulty
-
-    work = difficulty.figures_of_classes
-
-    def meanwhile(*arguments, **options):
-        (tmp_path / "table-report.html").write_text("theirs")
-        return work(*arguments, **options)
-
-    monkeypatch.setattr(difficulty, "figures_of_classes", meanwhile)
-    assert "exists; --force replaces it" in complaint(run("report table.csv --effort fast"), 2)
-    assert (tmp_path / "table-report.html").read_text() == "theirs"
-
-
 @no_proc
 def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_work(run):
     for call in ("report table.csv --out /proc/a.html", "fit table.csv --out /proc/a", "predict a t.csv --out /proc/a"):

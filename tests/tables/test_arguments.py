@@ -18,7 +18,6 @@ from bayesfloor import (
     regression_floor,
     spanning_forests,
 )
-from bayesfloor.data.problem import MOST_RATIO, check_row_weights
 from bayesfloor.tables.arguments import check_problem, problem_and_table
 from one_case import for_each
 
@@ -123,16 +122,6 @@ def test_what_cannot_be_used(given, message):
 def test_a_weight_names_a_column_that_is_there():
     with pytest.raises(ValueError, match="sample_weight='mass': there is no such column"):
         check_problem(frame_of(pd.DataFrame, LABELS), "y", sample_weight="mass")
-
-
-def test_weights():
-    assert check_row_weights(None, 3) is None
-    assert check_row_weights([2.0, 2.0, 2.0], 3) is None
-    # 1 on average over the rows that count
-    np.testing.assert_allclose(check_row_weights([0.0, 1.0, 5.0], 3), [0.0, 1 / 3, 5 / 3])
-    np.testing.assert_allclose(check_row_weights([1e308, 1e308, 0.0], 3), [1.0, 1.0, 0.0])
-    with pytest.raises(ValueError, match="Set their weight to 0"):
-        check_row_weights([1.0, 10.0 * MOST_RATIO], 2)
 
 
 @for_each("y", [LABELS, AMOUNTS])

@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
-from bayesfloor.data.target_encoding import class_shares, out_of_fold_shares
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.treatments import part_of_date
@@ -113,18 +112,6 @@ def test_parts_of_dates_are_those_of_pandas():
     assert part_of_date(seconds, "month").tolist() == (moments.month - 1).tolist()
     assert part_of_date(seconds, "weekday").tolist() == moments.day_of_week.tolist()
     assert part_of_date(seconds, "hour") == pytest.approx(moments.hour + moments.minute / 60 + moments.second / 3600)
-
-
-def test_no_row_has_a_part_in_its_own_shares():
-    rng = np.random.default_rng(3)
-    levels, codes, folds = rng.integers(-1, 8, 60), rng.integers(0, 2, 60), np.arange(60) % 5
-    found = out_of_fold_shares(levels, codes, 8, 2, np.array([1]), folds)
-    for row in range(60):
-        others = folds != folds[row]
-        shares = class_shares(levels[others], codes[others], 8, 2, np.array([1]))
-        known = levels[row] < 0 or (levels[others] == levels[row]).any()
-        place = (8 if levels[row] < 0 else levels[row]) if known else 9
-        assert found[row] == shares[place]
 
 
 @pytest.mark.slow

@@ -3,13 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.preprocessing import TargetEncoder
 
 import bayesfloor
 from bayesfloor import read_table
-from bayesfloor.data.numbers import bins_of_numbers, task_of, task_of_numbers
-from bayesfloor.data.target_encoding import PRIOR_ROWS, out_of_fold_means, value_means
-from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.arguments import check_problem, table_of
 from bayesfloor.tables.preparation import Preparation
 from one_case import for_each
 
@@ -34,7 +31,7 @@ AUTO = {
 
 @for_each("values, task", AUTO.values())
 def test_the_task_by_the_values(write, values, task):
-    assert task_of_numbers(np.array(values, float)) == task_of(list(values)) == task
+    assert check_problem(np.zeros((len(values), 1)), list(values), task="auto").task == task
     table = read_table(write(column_of(values)), target="y")
     assert table.task == task
     if task == "regression":
@@ -49,11 +46,6 @@ def test_the_task_by_the_values(write, values, task):
 def test_a_number_of_the_row_is_still_no_target(write):
     with pytest.raises(ValueError, match="40 different values in 40 rows, like an id"):
         read_table(write(column_of(range(1, 41))), target="y")
-
-
-@for_each("other", [["a", "b"], [True, False], [], [[0.5], [1.5]]])
-def test_what_is_no_list_of_numbers_is_classes(other):
-    assert task_of(other) == "classification"
 
 
 def test_a_task_that_is_asked_for(write):
@@ -124,31 +116,7 @@ def test_a_sample_has_low_and_high_numbers(write):
     assert counts.max() <= 11
 
 
-def test_bins_of_numbers_share_the_rows():
-    assert np.bincount(bins_of_numbers(np.arange(100.0))).tolist() == [10] * 10
-    assert bins_of_numbers(np.array([5.0, 5, 5, 7])).tolist() == [0, 0, 0, 1]
-
-
 # --- categories with many values
-
-
-def test_means_are_drawn_towards_the_mean_of_all():
-    levels, y = np.array([0, 0, 1, -1]), np.array([1.0, 3.0, 8.0, 4.0])
-    means = value_means(levels, y, 3)[:, 0]
-    expected = [(4 + PRIOR_ROWS * 4) / (2 + PRIOR_ROWS), (8 + PRIOR_ROWS * 4) / (1 + PRIOR_ROWS), 4.0, 4.0, 4.0]
-    np.testing.assert_allclose(means, expected)
-
-
-def test_means_of_other_folds_are_those_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    levels, y, folds = rng.integers(0, 6, 300), rng.normal(size=300), rng.integers(0, 4, 300)
-    ours = out_of_fold_means(levels, y, 6, folds)[:, 0]
-    theirs = np.empty(300)
-    for fold in range(4):
-        others = folds != fold
-        encoder = TargetEncoder(smooth=PRIOR_ROWS, target_type="continuous").fit(levels[others, None], y[others])
-        theirs[~others] = encoder.transform(levels[~others, None])[:, 0]
-    np.testing.assert_allclose(ours, theirs)
 
 
 @pytest.fixture(scope="module")
