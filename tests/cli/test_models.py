@@ -93,6 +93,10 @@ def test_columns_may_come_in_another_order_and_without_labels(run, model, tmp_pa
     assert outcome.out == run("predict model.skops new.csv").out
     assert "Columns not used: 'more'" in outcome.err
     assert "labels" not in outcome.err
+    (tmp_path / "other.csv").write_text("x1,z\n1,2\n")
+    outcome = run("predict model.skops other.csv")
+    assert outcome.code == 3
+    assert "other.csv lacks the columns 'x2'" in outcome.err
 
 
 def test_labels_that_say_there_is_none(run, table, model, tmp_path):
@@ -117,13 +121,6 @@ def test_text_columns_and_gaps_are_prepared_alike(run, tmp_path):
     assert run("fit t.csv --out t.skops").code == 0
     (tmp_path / "new.csv").write_text("letter,n\nv,2\nu,\n")
     assert [row[1] for row in rows_of(run("predict t.skops new.csv").out)] == ["predicted", "yes", "no"]
-
-
-def test_other_columns_are_refused(run, model, tmp_path):
-    (tmp_path / "other.csv").write_text("x1,z\n1,2\n")
-    outcome = run("predict model.skops other.csv")
-    assert outcome.code == 3
-    assert "other.csv lacks the columns 'x2'" in outcome.err
 
 
 @pytest.mark.filterwarnings("default:Some of the 10 folds lack a class:UserWarning")
@@ -189,8 +186,9 @@ def test_groups_of_a_table(run, tmp_path):
     assert found["cv_error"] == pytest.approx(1.0 - fitted["smartsvm"].cv_scores_.mean(axis=1).max())
 
 
-def test_same_seed_same_model(run, model, tmp_path):
+def test_same_seed_same_model(run, table, model):
     assert run("fit table.csv --out again.skops --threads 1").code == 0
+    assert table.with_name("again.skops").stat().st_mode == table.stat().st_mode  # readable as others are
     assert run("predict again.skops table.csv").out == run("predict model.skops table.csv --threads 2").out
 
 
@@ -235,11 +233,6 @@ def test_a_link_is_followed(run, model, tmp_path):
     assert run("predict model.skops table.csv --out link.csv --force").code == 0
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "inner" / "p.csv").read_text().startswith("line,")
-
-
-def test_files_are_readable_as_others_are(run, table):
-    assert run("fit table.csv --out model.skops").code == 0
-    assert table.with_name("model.skops").stat().st_mode == table.stat().st_mode
 
 
 def refused(run, contents, tmp_path):
@@ -415,15 +408,11 @@ def test_a_long_text_makes_no_long_line(run, model, tmp_path):
         changed = with_part(stored, path, "x" * 10**6)
         (tmp_path / "long.skops").write_bytes(skops_io.dumps(changed))
         assert max(map(len, run("predict long.skops table.csv").err.splitlines())) < 1000
+    classes = [*stored["parts"]["classes"][:-1], "z" * 10**6]  # once, predictions of 240 rows took a gigabyte
+    message = refused(run, skops_io.dumps(with_part(stored, ("parts", "classes"), classes)), tmp_path)
+    assert "a name of 1,000,000 letters" in message
     stored["preparation"]["columns"][0]["name"] = "x" * 10**6
     assert len(refused(run, skops_io.dumps(stored), tmp_path)) < 1000
-
-
-def test_a_class_of_a_million_letters(run, model, tmp_path):
-    """Once, predictions of 240 rows took a gigabyte."""
-    stored = skops_io.load(model)
-    changed = with_part(stored, ("parts", "classes"), [*stored["parts"]["classes"][:-1], "z" * 10**6])
-    assert "a name of 1,000,000 letters" in refused(run, skops_io.dumps(changed), tmp_path)
 
 
 @of_both_kinds

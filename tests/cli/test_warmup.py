@@ -66,15 +66,11 @@ def test_processes_beside_end_with_the_work(monkeypatch):
         raise KeyError
     (process,) = started
     assert process.returncode is not None
-    with warmup.compiling_boosting(False):
-        assert len(started) == 1
-    monkeypatch.setattr("bayesfloor.runtime.limits.check_n_jobs", lambda n_jobs: 1)
-    with warmup.compiling_boosting():
-        assert len(started) == 1
-    monkeypatch.setattr("bayesfloor.runtime.limits.check_n_jobs", lambda n_jobs: 2)
-    monkeypatch.setattr(warmup, "_boosting_is_compiled", lambda: True)
-    with warmup.compiling_boosting():
-        assert len(started) == 1
+    for wanted, n_jobs, is_compiled in ((False, 2, False), (True, 1, False), (True, 2, True)):
+        monkeypatch.setattr("bayesfloor.runtime.limits.check_n_jobs", lambda _, n_jobs=n_jobs: n_jobs)
+        monkeypatch.setattr(warmup, "_boosting_is_compiled", lambda is_compiled=is_compiled: is_compiled)
+        with warmup.compiling_boosting(wanted):
+            assert len(started) == 1
 
 
 @pytest.mark.slow

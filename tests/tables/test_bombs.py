@@ -103,17 +103,15 @@ def test_damaged_headers_are_refused(tmp_path):
         assert min(sizes) >= 0
 
 
-@for_each("packed", ["gz", "zip"])
-def test_unpacking_stops_where_memory_ends(tmp_path, small_machine, packed):
-    file = tmp_path / f"t.csv.{packed}"
+def test_unpacking_stops_where_memory_ends(tmp_path, small_machine):
     text = b"a,y\n" + b"1,u\n2,v\n" * (2 * MIB)
-    if packed == "gz":
-        file.write_bytes(gzip.compress(text))
-    else:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("t.csv", text)
-    with pytest.raises(MemoryError, match=r"Unpacking t\.csv\.\w+ would take about 16\.0 MiB of memory; 8\.0 MiB are"):
-        read_table(file)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text))
+    with zipfile.ZipFile(tmp_path / "t.csv.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.csv", text)
+    for packed in ("gz", "zip"):
+        words = rf"Unpacking t\.csv\.{packed} would take about 16\.0 MiB of memory; 8\.0 MiB are"
+        with pytest.raises(MemoryError, match=words):
+            read_table(tmp_path / f"t.csv.{packed}")
 
 
 WIDE = {

@@ -56,13 +56,6 @@ def test_options_are_those_of_read_table():
         load_dataset("iris", scale="big")
 
 
-def test_what_a_folder_holds(folder):
-    """A file that cannot be read is listed, and refused when it is loaded."""
-    assert list_datasets(data_dir=folder)[5:] == ("birds", "one_array", "broken", "pets")
-    with pytest.raises(ValueError, match=r"broken.npz is no NPZ file, or it is damaged"):
-        load_dataset("broken", data_dir=folder)
-
-
 def test_a_local_set(folder, monkeypatch):
     table = load_dataset("pets", data_dir=folder)
     assert table.y.tolist() == ["quiet", "loud", "quiet", "loud"]
@@ -85,7 +78,10 @@ def test_a_name_is_no_path(folder, name):
         load_dataset(str(folder / "pets"), data_dir=folder)
 
 
-def test_unknown_names(folder):
+def test_unknown_names_and_files_that_cannot_be_read(folder):
+    assert list_datasets(data_dir=folder)[5:] == ("birds", "one_array", "broken", "pets")
+    with pytest.raises(ValueError, match=r"broken.npz is no NPZ file, or it is damaged"):
+        load_dataset("broken", data_dir=folder)
     with pytest.raises(ValueError, match="there is no data set 'pet'; did you mean 'pets'"):
         load_dataset("pet", data_dir=folder)
     known = "breast_cancer, diabetes, digits, iris, wine, and .* BAYESFLOOR_DATA names"

@@ -34,6 +34,9 @@ def test_a_tidy_sheet(write):
     assert table.y.tolist() == ["p", "q", "p"]
     assert (table.source, table.origin.row_word, table.lines.tolist()) == ("book.xlsx", "row", [2, 3, 4])
     assert table.notes[0] == "Excel file, sheet 'Sheet1', column names from row 1."
+    numbers = read_raw(write({"S": [[1, 2], [3, 4], [5, 6]]}))  # numbers alone mean no header
+    assert [(each.name, each.values.tolist()) for each in numbers.columns] == [("x1", [1, 3, 5]), ("x2", [2, 4, 6])]
+    assert numbers.lines.tolist() == [1, 2, 3]
 
 
 def test_sheets_are_named(write, tmp_path):
@@ -80,13 +83,6 @@ def test_a_messy_sheet(write):
         "1 blank row was skipped.",
     ]
     assert read_raw(write({"S": [["a", "y"], [1, "u"], [(0.5, MOMENT), True]]})).columns[1].categories == ("true", "u")
-
-
-def test_numbers_alone_mean_no_header(write):
-    table = read_raw(write({"S": [[1, 2], [3, 4], [5, 6]]}))
-    assert [(column.name, column.values.tolist()) for column in table.columns] == [("x1", [1, 3, 5]), ("x2", [2, 4, 6])]
-    assert all(isinstance(column, NumberColumn) for column in table.columns)
-    assert table.lines.tolist() == [1, 2, 3]
 
 
 REFUSED = {
@@ -161,7 +157,13 @@ def test_a_bomb_is_refused_before_it_is_unpacked(write, set_limits):
         read_raw(path)
 
 
-def test_a_size_that_is_a_lie_is_found_out(write):
+def test_sizes_that_are_a_lie(write):
+    content = workbook({"S": TIDY})
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = "xl/worksheets/sheet0.xml"
+    parts[name] = parts[name].replace(b"<sheetData>", b'<dimension ref="A1:XFD1048576"/><sheetData>')
+    assert read_raw(write(zipped(parts))).n_rows == 3  # a sheet may claim any size
     content = bytearray(workbook({"S": TIDY}, **{"xl/sharedStrings.xml": b" " * 2**20}))
     size = (2**20).to_bytes(4, "little")
     while (place := content.find(size)) >= 0:
