@@ -7,7 +7,7 @@ import pytest
 
 from bayesfloor.cli import main, warmup
 
-from .small_tables import three_classes, write_csv
+from .terminal import three_classes, write_csv
 
 
 class Outcome(NamedTuple):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from .small_tables import three_classes, write_csv
+from .terminal import three_classes, write_csv
 
 
 @pytest.fixture

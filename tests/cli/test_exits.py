@@ -8,15 +8,7 @@ import pytest
 
 from one_case import for_each
 
-
-def complaint(outcome, code):
-    """The one line that says what went wrong, and nothing on stdout."""
-    assert outcome.code == code, outcome
-    assert outcome.out == ""
-    (line,) = [line for line in outcome.err.splitlines() if line.startswith("bayesfloor: ")]
-    assert outcome.err.splitlines()[-1] == line
-    assert "Traceback" not in outcome.err
-    return line
+from .terminal import complaint
 
 
 @for_each(

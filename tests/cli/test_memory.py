@@ -9,7 +9,7 @@ from bayesfloor.cli.options import TableOptions
 from bayesfloor.data.sampling import LEARNED_VALUES
 from bayesfloor.runtime.settings import Limits
 
-from .small_tables import three_classes
+from .terminal import three_classes
 
 polars = pytest.importorskip("polars")
 N_ROWS = 24_000

@@ -9,8 +9,7 @@ import pytest
 from bayesfloor import learned_floor, read_table
 from one_case import for_each
 
-from .small_tables import write_csv
-from .test_exits import complaint
+from .terminal import complaint, write_csv
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 

@@ -1,6 +1,5 @@
 """fit writes a model that predict reads, and neither leaves half a file or runs what a file holds."""
 
-import csv
 import errno
 import functools
 import io
@@ -20,13 +19,9 @@ from bayesfloor.cli.models import as_csv
 from benchmarks.tools import fuzz_models
 from one_case import for_each
 
-from .small_tables import three_classes, write_csv
+from .terminal import rows_of, three_classes, write_csv
 
 skops_io = pytest.importorskip("skops.io")
-
-
-def rows_of(text):
-    return list(csv.reader(io.StringIO(text)))
 
 
 CLASSIFIERS = {"landmarks": LandmarkClassifier(), "smartsvm": SmartSVC(routing="soft")}

@@ -9,8 +9,8 @@ from bayesfloor import LandmarkRegressor, read_table
 from bayesfloor.cli import main
 from benchmarks.tools import fuzz_models
 
-from .test_exits import complaint
-from .test_models import bad_arrays, refused, rows_of, with_part
+from .terminal import complaint, rows_of
+from .test_models import bad_arrays, refused, with_part
 
 skops_io = pytest.importorskip("skops.io")
 

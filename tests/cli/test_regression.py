@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 from bayesfloor import read_table, regression_floor
 from one_case import for_each
 
-from .test_exits import complaint
+from .terminal import complaint
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 

@@ -1,6 +1,5 @@
 """`bayesfloor report`: files, exit codes, and a command that makes the same report again."""
 
-import csv
 import json
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 
 from one_case import for_each
 
-from .small_tables import three_classes, write_csv
-from .test_exits import complaint
+from .terminal import complaint, rows_of, three_classes, write_csv
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
@@ -42,7 +40,7 @@ def test_rows_to_look_at_in_a_file(run, tmp_path):
     outcome = run("report sides.csv --target side --out-rows rows.csv")
     assert outcome.code == 0
     assert "2 rows to look at are in 'rows.csv'" in outcome.err
-    header, *rows = csv.reader((tmp_path / "rows.csv").read_text().splitlines())
+    header, *rows = rows_of((tmp_path / "rows.csv").read_text())
     assert header == ["line", "x", "colour", "side", "suggested", "score"]
     assert sorted(int(row[0]) for row in rows) == [22, 143]
     for row in rows:

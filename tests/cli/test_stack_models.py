@@ -1,7 +1,5 @@
 """fit --model stack writes the stack as plain values, and predict and gap read it."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -13,6 +11,8 @@ from bayesfloor import StackedClassifier, StackedRegressor, read_table
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model, read_model
 from benchmarks.tools import fuzz_models
+
+from .terminal import rows_of
 
 skops_io = pytest.importorskip("skops.io")
 
@@ -74,7 +74,7 @@ def test_fit_and_predict(run, tables):
     gap = run(f"gap {tables / 'known.csv'} --target kind --model m.skops --quiet --json")
     assert gap.code == 0, gap.err
     outcome = run(f"predict m.skops {tables / 'new.csv'}")
-    rows = list(csv.reader(io.StringIO(outcome.out)))
+    rows = rows_of(outcome.out)
     assert rows[0] == ["line", "predicted", "p(a)", "p(b)", "p(c)"]
     assert len(rows) == 121
     assert_allclose([sum(map(float, row[2:])) for row in rows[1:]], 1.0, atol=2e-6)
@@ -86,7 +86,7 @@ def test_fit_and_predict_numbers(run, tables):
     outcome = run(f"fit {tables / 'known.csv'} --target num --model stack --effort fast --out m.skops")
     assert "held-out R²" in outcome.out
     outcome = run(f"predict m.skops {tables / 'new.csv'} --confidence 0.8")
-    rows = list(csv.reader(io.StringIO(outcome.out)))
+    rows = rows_of(outcome.out)
     assert rows[0] == ["line", "predicted", "low", "high"]
     assert all(float(low) <= float(middle) <= float(high) for _, middle, low, high in rows[1:])
 

@@ -6,7 +6,7 @@ import pytest
 
 from one_case import for_each
 
-from .test_exits import complaint
+from .terminal import complaint
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs, links and devices are those of POSIX")
 no_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc here, where nobody may write")

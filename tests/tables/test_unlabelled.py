@@ -1,5 +1,7 @@
 """Rows without a label are left out of arrays, frames and files, by every door; values of other rows are refused."""
 
+import inspect
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -141,6 +143,39 @@ BESIDE = {
 }
 ESTIMATORS = [bf.StackedClassifier(), bf.LandmarkClassifier(), bf.BayesErrorEstimator(), bf.FloorSelector(1)]
 ESTIMATORS += [bf.StackedRegressor(), bf.TablePreparer()]
+
+
+#: What functions are called, where they have another name here.
+NAMED = {"one_vs_rest": "one_vs_rest_bayes_error", "pairwise": "pairwise_bayes_error"}
+NAMED |= {"henze_penrose": "henze_penrose_divergence"}
+
+
+def test_no_function_is_left_out():
+    takes_both = {
+        name
+        for name in bf.__all__
+        if inspect.isfunction(function := getattr(bf, name))
+        and list(inspect.signature(function).parameters)[:2] == ["X", "y"]
+    }
+    assert takes_both <= {NAMED.get(name, name) for name in DOORS | BESIDE} | {"bayes_cost_matrix", "class_affinity"}
+
+
+def test_a_table_stands_for_its_rows(tmp_path, few_learners):
+    """Where the values of both are the same, so is what is found; a table says itself what its target is."""
+    pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=5, y=LABELS).to_csv(tmp_path / "t.csv", index=False)
+    table = bf.read_table(tmp_path / "t.csv", prepare=None)
+    for function in (bf.bayes_error, bf.class_affinity, bf.bayes_cost_matrix, bf.henze_penrose_divergence):
+        given = function(table), function(table.X, table.y)
+        assert repr(given[0]) == repr(given[1])
+        with pytest.raises(ValueError, match="leave out y"):
+            function(table, table.y)
+        with pytest.raises(ValueError, match=r"t\.csv was read without its labels"):
+            function(replace(table, y=None))
+        with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+            function(table.X)
+    (finding,) = [each for each in bf.bayes_error(table).findings if "constant" in str(each)]
+    assert "'d'" in str(finding)
+    assert bf.spanning_forests(replace(table, y=None)).n_samples == N
 
 
 def test_series_of_another_order_are_refused():

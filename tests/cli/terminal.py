@@ -1,5 +1,7 @@
-"""Tables of a few rows."""
+"""Tables of a few rows, and what a command that fails has said."""
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -17,3 +19,18 @@ def three_classes(n_rows=60, seed=0):
 def write_csv(path, points, labels, names=("x1", "x2", "kind")):
     rows = [",".join(map(str, [*point, label])) for point, label in zip(points.tolist(), labels, strict=True)]
     Path(path).write_text("\n".join([",".join(names), *rows]) + "\n", encoding="utf-8")
+
+
+def rows_of(text):
+    """Split the CSV that a command printed."""
+    return list(csv.reader(io.StringIO(text)))
+
+
+def complaint(outcome, code):
+    """The one line that says what went wrong, and nothing on stdout."""
+    assert outcome.code == code, outcome
+    assert outcome.out == ""
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("bayesfloor: ")]
+    assert outcome.err.splitlines()[-1] == line
+    assert "Traceback" not in outcome.err
+    return line
