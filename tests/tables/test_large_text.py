@@ -223,7 +223,6 @@ def test_two_million_rows_take_three_times_their_numbers(tmp_path):
 @for_each(
     "row, n_passes",
     [(None, 1), (0, 1), (150, 1), (250, 2)],
-    ids=["numbers alone", "first row", "among the first rows", "later"],
 )
 def test_columns_of_text_show_in_the_first_rows(row, n_passes, monkeypatch):
     texts = [str(i) for i in range(400)]
