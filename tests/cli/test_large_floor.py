@@ -39,7 +39,6 @@ def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch):
     monkeypatch.setattr(floors, "open_table", opened)
     outcome = run("floor rows.csv --json")
     assert outcome.code == 0, outcome.err
-    assert (len(held[0].X), held[0].n_samples) == (MANY_ROWS, N_ROWS)
     assert "the floor is estimated from the files" in outcome.err
     result = json.loads(outcome.out)["result"]
     assert (result["n_rows"], result["n_samples"]) == (N_ROWS, N_ROWS)
