@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bayesfloor.cli import main, warmup
+from bayesfloor.cli import main
 
 from .terminal import three_classes, write_csv
 
@@ -21,7 +21,7 @@ def run(capsys, tmp_path, monkeypatch):
     """Run a command in an empty folder; arguments are one text, or several. JSON has to name its layout."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BAYESFLOOR_DATA", raising=False)
-    monkeypatch.setattr(warmup, "_boosting_is_compiled", lambda: True)  # or a process would compile kernels beside
+    monkeypatch.setattr("bayesfloor.cli.warmup._boosting_is_compiled", lambda: True)  # or a process compiles beside
 
     def call(*arguments):
         tokens = arguments[0].split() if len(arguments) == 1 else arguments

@@ -118,7 +118,12 @@ def test_a_model_that_fit_wrote(run, files, tmp_path):
     some = parsed(run(f"{GAP} --predictions predicted.csv --max-rows 120 --json"))
     assert some == parsed(run(f"{GAP} --model svm.skops --max-rows 120 --json"))
     assert some["n_tested"] == 120
-    assert run("gap wine --model svm.skops").code != 0
+
+
+def test_a_data_set_by_name(run):
+    assert run("fit iris --model smartsvm --out iris.skops --quiet").code == 0
+    assert parsed(run("gap iris --model iris.skops --json"))["value"] < 0.1
+    assert run("gap wine --model iris.skops").code == 2
 
 
 def test_predictions_in_every_form(run, files, tmp_path):

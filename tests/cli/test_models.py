@@ -110,14 +110,6 @@ def test_labels_that_say_there_is_none(run, table, model, tmp_path):
     assert "of 30 labels in marked.csv are not those predicted" in outcome.err
 
 
-def test_text_columns_and_gaps_are_prepared_alike(run, tmp_path):
-    rows = [f"{i % 5},{'uv'[i % 2]},{['no', 'yes'][i % 2]}" for i in range(30)]
-    (tmp_path / "t.csv").write_text("\n".join(["n,letter,y", *rows]) + "\n")
-    assert run("fit t.csv --out t.skops").code == 0
-    (tmp_path / "new.csv").write_text("letter,n\nv,2\nu,\n")
-    assert [row[1] for row in rows_of(run("predict t.skops new.csv").out)] == ["predicted", "yes", "no"]
-
-
 @pytest.mark.filterwarnings("default:Some of the 10 folds lack a class:UserWarning")
 def test_class_of_one_row(run, tmp_path):
     points, labels = three_classes(31)
@@ -196,6 +188,15 @@ def test_spreadsheets_see_no_formulas():
     assert not any(name.startswith(("=", "@", "+", "-")) for name in rows[0])
     numbers = np.array([-1, 1])
     assert rows_of(as_csv(np.arange(2), numbers, numbers, np.eye(2))[0])[1] == ["0", "-1", "1.000000", "0.000000"]
+
+
+def test_escaped_cells_are_mentioned(run, model, tmp_path):
+    stored = skops_io.load(model)
+    classes = ["=cmd()", *stored["parts"]["classes"][1:]]
+    model.write_bytes(skops_io.dumps(with_part(stored, ("parts", "classes"), classes)))
+    outcome = run("predict model.skops table.csv --out p.csv")
+    assert "has an apostrophe in front, in 20 of 60 rows" in outcome.err
+    assert rows_of((tmp_path / "p.csv").read_text())[1][1] == "'=cmd()"
 
 
 def test_nothing_is_replaced_unasked(run, model, tmp_path):

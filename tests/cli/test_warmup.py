@@ -24,6 +24,7 @@ def test_unknown_part(capsys):
     assert "there is no part forest: parts are pairs, " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_parts_are_compiled_in_processes_of_their_own(monkeypatch, capsys):
     monkeypatch.setattr(warmup, "PARTS", {"trees": warmup.PARTS["trees"]})
     assert main(["warmup", "--jobs", "1"]) == 0

@@ -10,7 +10,6 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from bayesfloor import difficulty_report
 from bayesfloor.integrations import skore_checks
 from bayesfloor.integrations.skore_checks import floor_checks
 from one_case import for_each
@@ -108,21 +107,6 @@ def test_what_cannot_be_checked(only_ours):
     assert "the task is regression" in found["explanation"]["BF-GAP"]
     few = skore.CrossValidationReport(DecisionTreeClassifier(), X[:12], y[:12] == "far<b>", splitter=2)
     assert "cannot be told" in only_ours(few)["explanation"]["BF-GAP"]
-
-
-def test_one_report_is_shared_by_all_checks(only_ours, monkeypatch):
-    calls = []
-
-    def counted(*args, **options):
-        calls.append(options)
-        return difficulty_report(*args, **options)
-
-    monkeypatch.setattr(skore_checks, "difficulty_report", counted)
-    X, y = rows(60)
-    report = skore.CrossValidationReport(DecisionTreeClassifier(), X, y, splitter=2)
-    only_ours(report, groups=np.arange(60) // 2)
-    assert len(calls) == 1
-    assert len(calls[0]["groups"]) == 60
 
 
 def test_they_are_checks_and_slow(only_ours):

@@ -5,18 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import (
     LandmarkClassifier,
-    bayes_error,
-    difficulty_report,
     drift,
-    floor_gap,
     learned_floor,
     read_table,
     regression_floor,
-    spanning_forests,
 )
 from bayesfloor.tables.arguments import check_problem, problem_and_table
 from one_case import for_each
@@ -180,15 +175,6 @@ def test_values_beside_a_path_are_of_its_rows(tmp_path):
     np.testing.assert_allclose(problem.X, (X - X.mean(0)) / X.std(0))
     np.testing.assert_array_equal(problem.groups, WHO)
     np.testing.assert_allclose(problem.sample_weight, WEIGHT / WEIGHT.mean())
-
-
-def test_the_target_of_a_file_is_found_where_none_is_named(tmp_path):
-    file, kept = write_file(tmp_path, LABELS)
-    frame = pd.read_csv(file).rename(columns={"y": "class"})
-    frame.to_csv(file, index=False)
-    problem, table = problem_and_table(file, task="auto")
-    assert table.target == "class"
-    np.testing.assert_array_equal(problem.classes[problem.codes], LABELS[kept])
 
 
 def test_weights_of_a_folder_of_files(tmp_path):

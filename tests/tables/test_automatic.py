@@ -4,7 +4,6 @@ from copy import deepcopy
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -249,6 +248,11 @@ def test_overrides(file, options, column, expected):
         assert not [name for name in table.feature_names if name.startswith(column)]
 
 
+def test_what_is_to_be_left_out(file):
+    table = read_table(file, encode="drop")
+    assert not [name for name in table.feature_names if name.startswith(("city", "clinic", "remark"))]
+
+
 def test_groups_and_time_reach_the_table(file, frame):
     table = read_table(file, groups="clinic", time="seen")
     assert [len(set(table.groups[frame.clinic == name])) for name in ("c1", "c2")] == [1, 1]
@@ -269,51 +273,31 @@ def write(tmp_path, text):
     return tmp_path / "t.csv"
 
 
-def test_labels_without_a_value_are_left_out_and_counted(tmp_path):
-    path = write(tmp_path, "x,y\n1,a\n2,N/A\n3,b\n4,\n5,?\n6,a\n")
+def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path):
+    marks = ["", "NA", "N/A", "n/a", "null", "NULL", "NaN", "?", ".", "-", "none", "None", "unknown", "Unknown"]
+    rows = [f"{i * 7 % 11},{label}\n" for i, label in enumerate(["u", "v", *marks, *"uvwuvw" * 50])]
+    path = write(tmp_path, "x,y\n" + "".join(rows))
     table = read_table(path)
-    assert (table.y.tolist(), table.n_samples) == (["a", "b", "a"], 6)
-    assert "3 rows without a label in 'y' left out." in table.notes
-
-
-MARKS = ["", "NA", "N/A", "n/a", "null", "NULL", "NaN", "?", ".", "-", "none", "None", "unknown", "Unknown", "missing"]
-ROWS = [(place * 7 % 11, label) for place, label in enumerate(["u", "v", *MARKS, *"uvwuvw" * 50])]
-
-
-def as_source(kind, rows, folder):
-    if kind == "frame":
-        return pd.DataFrame(rows, columns=["x", "y"])
-    if kind == "polars":
-        return pl.DataFrame(rows, schema=["x", "y"], orient="row")
-    path = folder / f"t.{kind}"
-    frame = pl.DataFrame(rows, schema=["x", "y"], orient="row")
-    {"csv": frame.write_csv, "parquet": frame.write_parquet}[kind](path)
-    return path
-
-
-@for_each("kind", ["csv", "parquet", "frame", "polars"])
-def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path, kind):
-    table = read_table(as_source(kind, ROWS, tmp_path))
     assert table.y.tolist() == list("uv" + "uvwuvw" * 50)
-    assert f"{len(MARKS)} rows without a label in 'y' left out." in table.notes
+    assert table.n_samples == len(rows)
+    assert f"{len(marks)} rows without a label in 'y' left out." in table.notes
     (note,) = [note for note in table.notes if note.startswith("Missing labels in 'y'")]
     assert "'-' (1), '.' (1), " in note
     assert "keep_missing_as_class=True" in note
-    kept = read_table(as_source(kind, ROWS, tmp_path), keep_missing_as_class=True)
-    assert len(kept.y) == len(ROWS) - (kind != "parquet")  # null is missing there, and empty text is text
+    kept = read_table(path, keep_missing_as_class=True)
+    assert len(kept.y) == len(rows) - 1  # empty text is no name of a class
     assert {"na", "?", ".", "-", "unknown"} < {label.casefold() for label in kept.classes.tolist()}
 
 
-@for_each("kind", ["csv", "frame"])
 @for_each("mark", ["NA", "?", ".", "-", "none", "Unknown"])
-def test_numbers_beside_labels_that_say_there_is_none(tmp_path, kind, mark):
-    classes = read_table(as_source(kind, [(i * 7 % 11, str(i % 3)) for i in range(30)] + [(3, mark)], tmp_path))
-    assert classes.classes.tolist() == [0, 1, 2]
-    numbers = read_table(as_source(kind, [(i * 7 % 11, f"{i / 8}") for i in range(30)] + [(3, mark)], tmp_path))
+def test_numbers_beside_labels_that_say_there_is_none(mark):
+    x = np.append(np.arange(30) * 7 % 11, 3)
+    frame = pd.DataFrame({"x": x, "y": [*(str(i % 3) for i in range(30)), mark]})
+    assert read_table(frame).classes.tolist() == [0, 1, 2]
+    numbers = read_table(frame.assign(y=[*(f"{i / 8}" for i in range(30)), mark]))
     assert (numbers.task, len(numbers.y)) == ("regression", 30)
-    assert {"Missing labels in 'y': '" + mark + "' (1).", "1 row without a number in 'y' left out."} <= set(
-        numbers.notes
-    )
+    said = {f"Missing labels in 'y': '{mark}' (1).", "1 row without a number in 'y' left out."}
+    assert said <= set(numbers.notes)
 
 
 @for_each(
@@ -343,13 +327,6 @@ def test_a_target_that_is_not_obvious(tmp_path):
         read_table(write(tmp_path, f"kind,v,w\n{rows}\n"))
     named = write(tmp_path, f"label,v,w\n{rows}\n")
     assert read_table(named).target == "label"
-
-
-def test_columns_that_share_a_name_are_numbered(tmp_path):
-    table = read_table(write(tmp_path, "a,b,a,a_2,a,y\n1,2,3,4,5,u\n2,3,5,1,1,v\n4,1,2,2,9,u\n"))
-    assert table.column_names == ("a", "b", "a_2_", "a_2", "a_3")
-    assert table.values_of(0) == ("1", "2", "3", "4", "5")
-    assert "Columns that share a name with one before are called 'a_2_', 'a_3'." in table.notes
 
 
 # --- another table
@@ -408,6 +385,9 @@ def test_a_tampered_preparation_is_refused(table, treatment, key, value):
     column[key] = value
     with pytest.raises(ValueError, match="described by"):
         Preparation.from_dict(stored)
+    for changed in (stored | {"columns": None}, stored | {"more": 1}, None):
+        with pytest.raises(ValueError, match="a table is described by other values"):
+            Preparation.from_dict(changed)
 
 
 HOSTILE = (None, True, 2, -1, 20_000_000, 1e30, float("nan"), float("inf"), "x", "x" * 10**6, [], ["a", "a"], [1], {})

@@ -116,13 +116,6 @@ def test_one_value_has_no_dummies(save):
     assert "Column 's': constant; left out: one value only." in table.notes
 
 
-def test_the_last_column_of_a_table_without_target_is_a_feature(save):
-    frame = pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [3.0, 4.0, 9.0], "y": ["u", "v", "u"]})
-    table = read_table(save(frame))
-    other = read_table(save(frame[["a", "b"]], "other.csv"), preparation=table.preparation)
-    np.testing.assert_array_equal(other.X, table.X)
-
-
 def test_a_table_that_does_not_fit_is_refused(frame, save):
     numbers = frame[["a", "b", "y"]]
     preparation = read_table(save(numbers), prepare=None).preparation

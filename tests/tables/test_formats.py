@@ -84,15 +84,6 @@ def test_types_of_columns(tmp_path):
     assert any("'large' has 1 integer beyond 2**53" in caution for caution in table.cautions)
 
 
-def test_dates_and_lists_are_neither_numbers_nor_text(tmp_path):
-    path = tmp_path / "dates.parquet"
-    days = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"])
-    FRAME.assign(day=days)[["day", "a", "y"]].to_parquet(path)
-    with pytest.raises(ValueError, match=r"dates\.parquet: column 'day' does not hold numbers alone.*drop=\['day'\]"):
-        raw(path)
-    assert raw(path, drop="day").feature_names == ("a",)
-
-
 TIMES = [datetime(2020, 1, 1, 12), None, datetime(1969, 12, 31, 23, 59, 59)]
 DATES = {
     "date": (pl.Series([t and t.date() for t in TIMES]), [18262 * 86400, None, -86400]),

@@ -78,19 +78,6 @@ def test_columns_are_found_by_whatever_names_them(kind):
     np.testing.assert_array_equal(X, bf.TablePreparer(drop="when").fit(plain, plain["y"]).transform(plain))
 
 
-@for_each("kind", ["numbers", "tuples", "shared"])
-def test_a_model_gets_the_columns_that_are_features(kind):
-    names = NAMES[kind]
-    frame = frame_of(names).iloc[:, [0, 2, 5]]
-    found = bf.floor_gap(LogisticRegression(), frame, names[2], **FEW)
-    expected = bf.floor_gap(LogisticRegression(), frame_of(PLAIN)[["size", "y", "w"]], "y", **FEW)
-    assert (found.value, found.reached) == (expected.value, expected.reached)
-    copies = frame_of(["x", "x", "y", "y", "x", "x"]).iloc[:, [0, 5]]
-    y = np.arange(N) % 2
-    found = bf.bayes_error(copies, y)
-    assert found.cross_edges.mean == bf.bayes_error(copies.to_numpy(), y).cross_edges.mean
-
-
 def test_columns_that_share_a_name_are_numbered_with_a_note():
     table = bf.read_table(frame_of(["x", "x", "y", "x_2", "x", "w"]), target="y")
     assert [column.name for column in table.columns] == ["x", "x_2_", "x_2", "x_3", "w"]

@@ -153,27 +153,6 @@ def test_a_text_is_sampled_as_it_is_read(frame, tmp_path, small_chunks):
     assert some.raw.lines.tolist() == kept.lines.tolist()
 
 
-def test_several_texts_are_one_table(frame, tmp_path, small_chunks):
-    first, second = tmp_path / "first.csv", tmp_path / "second.csv.gz"
-    first.write_text(frame[:400].write_csv())
-    turned = frame[400:].select(*reversed(frame.columns))
-    second.write_bytes(gzip.compress(turned.write_csv(separator="\t").encode()))
-    source = source_of([first, second])
-    expected = read_raw([first, second], target="y")
-    assert source.columns == frame.columns
-    assert all_chunks(source, target="y") == values_of(expected)
-    sample = sample_of(source, 300, 7, target="y")
-    whole = tmp_path / "whole.csv"
-    whole.write_text(frame.write_csv())
-    alone = sample_of(source_of(whole), 300, 7, target="y")
-    assert sample.rows.tolist() == alone.rows.tolist()
-    assert values_of(sample.raw) == values_of(alone.raw)
-    assert sample.counts == alone.counts
-    second.write_bytes(gzip.compress(b"number,other\n1,2\n"))
-    with pytest.raises(ValueError, match=r"Several files need the same columns: second\.csv\.gz lacks 'whole'"):
-        list(source_of([first, second]).chunks())
-
-
 def test_a_column_that_turns_into_text(tmp_path, small_chunks):
     """What is read as numbers in some chunks and as text in others is read as one by the preparation."""
     rng = np.random.default_rng(3)

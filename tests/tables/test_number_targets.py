@@ -43,11 +43,6 @@ def test_the_task_by_the_values(write, values, task):
         assert any("--task regression" in note for note in table.notes)
 
 
-def test_a_number_of_the_row_is_still_no_target(write):
-    with pytest.raises(ValueError, match="40 different values in 40 rows, like an id"):
-        read_table(write(column_of(range(1, 41))), target="y")
-
-
 def test_a_task_that_is_asked_for(write):
     quality = write(column_of([3, 4, 5, 6, 7] * 8))
     assert read_table(quality, target="y", task="regression").y.tolist() == [3.0, 4, 5, 6, 7] * 8

@@ -2,10 +2,8 @@
 
 import gzip
 import json
-import sqlite3
 
 import numpy as np
-import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,12 +149,3 @@ def test_a_database_says_what_reads_it(tmp_path):
     (tmp_path / "t.db").write_bytes(b"SQLite format 3\0" + bytes(200))
     with pytest.raises(ValueError, match=r"t\.db is a SQLite database; .* with polars\.read_database"):
         read_raw(tmp_path / "t.db")
-
-
-def test_a_table_of_a_database_as_a_frame():
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE pets (weight REAL, kind TEXT)")
-    connection.executemany("INSERT INTO pets VALUES (?, ?)", [(4.5, "cat"), (None, "dog"), (7, "dog")])
-    table = read_table(polars.read_database("SELECT * FROM pets", connection))
-    connection.close()
-    assert table.y.tolist() == ["cat", "dog", "dog"]

@@ -131,15 +131,6 @@ def test_columns_of_different_kinds_are_joined(write):
     assert y.categories == ("1", "2", "u", "v")
 
 
-def test_dates_of_several_files_are_joined(tmp_path):
-    days = {"a.parquet": ["2020-01-01", "2020-01-02"], "b.parquet": ["2020-01-03", None, "2020-01-05"]}
-    for name, of_file in days.items():
-        pl.DataFrame({"d": of_file}).with_columns(pl.col("d").str.to_date()).write_parquet(tmp_path / name)
-    (d,) = read_raw([tmp_path / name for name in days]).columns
-    assert isinstance(d, DateColumn)
-    np.testing.assert_array_equal((d.values / 86400), [18262, 18263, 18264, np.nan, 18266])
-
-
 def test_formats_may_differ(write, tmp_path):
     frame = pl.DataFrame({"d": ["2020-01-01"], "t": ["2020-01-01"], "l": [[1]], "s": ["u"], "n": [1]})
     first = frame.with_columns(pl.col("d").str.to_date(), pl.col("t").str.to_datetime())

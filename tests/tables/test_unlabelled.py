@@ -27,10 +27,12 @@ WEIGHTS[ORDER[-3:]] = 0.0
 
 #: Marks with their shares, and those of them that are classes.
 CASES = [
-    *(({mark: share}, set()) for mark in ("?", ".", "-", "null", "NaN", "") for share in (0.005, 0.05, 0.7)),
-    *(({word: share}, {word}) for word in ("None", "NA", "unknown", "other") for share in (0.005, 0.05, 0.7)),
-    *(({word: 0.0175, "?": 0.05}, set()) for word in ("None", "none", "NA", "unknown")),
-    *(({word: 0.02, "?": 0.05}, {word}) for word in ("None", "none", "NA", "unknown")),
+    *(({mark: 0.05}, set()) for mark in ("?", "-", "NaN", "")),
+    ({".": 0.7}, set()),
+    ({"null": 0.005}, set()),
+    *(({word: share}, {word}) for word, share in (("None", 0.005), ("NA", 0.05), ("unknown", 0.7))),
+    ({"None": 0.0175, "?": 0.05}, set()),
+    ({"none": 0.02, "?": 0.05}, {"none"}),
     ({"other": 0.005, "?": 0.05}, {"other"}),
     ({"-": 0.05, "+": 0.05, "?": 0.05}, {"-", "+"}),
     ({"NA": 0.01, "unknown": 0.3, "": 0.1}, {"unknown"}),
