@@ -89,13 +89,6 @@ def test_records_say_how_many_rows_were_given_and_used():
     assert {name for name, known in names.items() if "n_rows" in known and "n_samples" not in known} == set()
 
 
-def test_attributes_are_named_for_what_they_hold():
-    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.arange(60) % 3
-    classifier = bayesfloor.HierarchicalClassifier().fit(X, y)
-    assert classifier.affinity_.shape == (3, 3)
-    assert bayesfloor.LinearSVCCV(C=1.0).fit(X, y).coef_.shape == (3, 3)
-
-
 @for_each("bad", ["1", 1.5, None, True, 0, -3, [1]])
 def test_one_sentence_for_an_int(bad):
     with pytest.raises(ParameterError, match=r"'n' parameter must be an int in the range \[1, inf\)\. Got .+ instead"):

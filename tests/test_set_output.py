@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline, make_union
+from sklearn.pipeline import make_pipeline
 
 from bayesfloor import FloorSelector, TablePreparer
 from one_case import for_each
@@ -58,14 +57,3 @@ def test_a_pipeline(kind):
     assert pipeline[-1].feature_names_in_.tolist() == pipeline[:-1].get_feature_names_out().tolist() == ["size"]
     assert type(pipeline[:-1].transform(X)) is FRAMES[kind]
     assert pipeline.score(X, Y) > 0.9
-
-
-def test_beside_other_columns():
-    columns = make_column_transformer((TablePreparer(), ["size", "city"]), remainder="passthrough")
-    found = columns.set_output(transform="pandas").fit_transform(table(), Y)
-    names = [f"tablepreparer__{name}" for name in ("size", "city=x", "city=y", "city=z")]
-    assert list(found.columns) == [*names, "remainder__noise"]
-    assert found.index.tolist() == table().index.tolist()
-    both = make_union(FloorSelector(1), FloorSelector(1, task="regression")).set_output(transform="pandas")
-    found = both.fit_transform(table()[["noise", "size"]], Y)
-    assert list(found.columns) == ["floorselector-1__size", "floorselector-2__size"]

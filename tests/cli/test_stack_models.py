@@ -115,7 +115,7 @@ def test_few_rows(run):
 def test_edited_stacks_predict_or_are_refused(stacks, tables):
     """A slice of benchmarks/tools/fuzz_models.py."""
     names = [name for name in stacks if name.startswith("kind")]
-    for number in range(30):
+    for number in range(20):
         _, where, contents = fuzz_models.make_case(number, 0, tables, names)
         (tables / "case.skops").write_bytes(contents)
         fault, _, said = fuzz_models.judge(main, tables / "case.skops", tables / "new.csv")

@@ -62,25 +62,6 @@ def test_numbers_are_a_target_too(task):
     assert check_problem(X, LABELS, task="auto").task == "classification"
 
 
-@for_each("kind", [pd.DataFrame, pl.DataFrame])
-@for_each("y", [LABELS, AMOUNTS])
-def test_columns_of_a_frame_are_named(kind, y):
-    frame = frame_of(kind, y)
-    problem, table = problem_and_table(
-        frame, "y", task="auto", groups="who", time="when", sample_weight="weight", by=SITE
-    )
-    assert table.column_names == ("a", "b")
-    assert tuple(problem.feature_names) == ("a", "b")
-    np.testing.assert_array_equal(table.lines, np.arange(N))
-    expected = check_problem(X, y, task="auto", **KNOWN)
-    assert problem.task == expected.task
-    np.testing.assert_array_equal(problem.codes, expected.codes)
-    np.testing.assert_array_equal(problem.y, expected.y)
-    np.testing.assert_array_equal(problem.groups, expected.groups)
-    np.testing.assert_array_equal(problem.sample_weight, expected.sample_weight)
-    np.testing.assert_array_equal(problem.by.codes, expected.by.codes)
-
-
 def test_what_a_table_knows_is_used_unless_something_else_is_given():
     table = read_table(
         frame_of(pd.DataFrame, LABELS).assign(site=SITE), target="y", groups="who", time="when", by="site"
@@ -165,16 +146,6 @@ def test_a_path_is_read_as_a_table(tmp_path, as_text, y):
     np.testing.assert_allclose(problem.sample_weight, WEIGHT[kept] / WEIGHT[kept].mean())
     assert problem.by.column == "site"
     assert problem.feature_names == expected.feature_names
-
-
-def test_values_beside_a_path_are_of_its_rows(tmp_path):
-    file = tmp_path / "points.csv"
-    pd.DataFrame(X, columns=["a", "b"]).to_csv(file, index=False)
-    problem = check_problem(file, LABELS, **KNOWN)
-    np.testing.assert_array_equal(problem.classes[problem.codes], LABELS)
-    np.testing.assert_allclose(problem.X, (X - X.mean(0)) / X.std(0))
-    np.testing.assert_array_equal(problem.groups, WHO)
-    np.testing.assert_allclose(problem.sample_weight, WEIGHT / WEIGHT.mean())
 
 
 def test_weights_of_a_folder_of_files(tmp_path):
