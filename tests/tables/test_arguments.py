@@ -95,9 +95,17 @@ def test_what_cannot_be_used(given, message):
         check_problem(X, **{"y": LABELS, **given})
 
 
-def test_a_weight_names_a_column_that_is_there():
+def test_what_is_wrong_names_what_to_do():
     with pytest.raises(ValueError, match="sample_weight='mass': there is no such column"):
         check_problem(frame_of(pd.DataFrame, LABELS), "y", sample_weight="mass")
+    y = np.arange(80) % 2
+    with pytest.raises(ValueError, match=r"Flatten each sample: X\.reshape\(80, -1\)"):
+        learned_floor(np.ones((80, 3, 2)), y)
+    with pytest.raises(ValueError, match=r"Of one-hot rows, pass y\.argmax\(axis=1\)\."):
+        learned_floor(np.ones((80, 3)), np.eye(2)[y])
+    frame = pd.DataFrame({"a": np.arange(40.0), "t": ["x", "y"] * 20})
+    with pytest.raises(ValueError, match=r"such as 'x', not numbers\. Classes need learned_floor, or task="):
+        regression_floor(frame, "t")
 
 
 @for_each("y", [LABELS, AMOUNTS])
@@ -223,17 +231,3 @@ def test_dates_written_as_text_beside_an_array_are_read_as_in_a_frame():
         np.testing.assert_array_equal(check_problem(points, y, time=time).time, seconds)
     with pytest.raises(ValueError, match="time must hold numbers or dates"):
         check_problem(points, y, time=["soon", *written[1:]])
-
-
-def test_arrays_of_another_shape_are_told_what_to_do():
-    y = np.arange(80) % 2
-    with pytest.raises(ValueError, match=r"Flatten each sample: X\.reshape\(80, -1\)"):
-        learned_floor(np.ones((80, 3, 2)), y)
-    with pytest.raises(ValueError, match=r"Of one-hot rows, pass y\.argmax\(axis=1\)\."):
-        learned_floor(np.ones((80, 3)), np.eye(2)[y])
-
-
-def test_text_where_numbers_are_needed_names_what_takes_it():
-    frame = pd.DataFrame({"a": np.arange(40.0), "t": ["x", "y"] * 20})
-    with pytest.raises(ValueError, match=r"such as 'x', not numbers\. Classes need learned_floor, or task="):
-        regression_floor(frame, "t")

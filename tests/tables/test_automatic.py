@@ -1,6 +1,5 @@
 """Tables made ready by themselves: what each column becomes, and what another table then becomes."""
 
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -180,11 +180,14 @@ def test_arff(write):
     assert table.y.tolist() == [record[3].decode() for record in records]
 
 
-def test_arff_keeps_the_declared_order(write):
+def test_arff_with_an_order_and_with_gaps(write):
     text = "@relation r\n@attribute size {small,medium,large}\n@attribute y {1,2}\n@data\nlarge,1\nsmall,2\nmedium,1\n"
     table = raw(write(text, "a.arff"), encode="ordinal")
     assert table.X[:, 0].tolist() == [2, 0, 1]
     assert table.classes.tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"data\.arff, line 9, column 'the size': there is no finite number"):
+        raw(write(ARFF.replace("1, 0.5", "?, 0.5"), "data.arff"), drop="s")
+    assert raw(write(ARFF.replace("u, p", "u, ?", 1), "data.arff"), drop="s").lines.tolist() == [10, 12, 13]
 
 
 KEEL = """@relation texture
@@ -207,12 +210,6 @@ def test_keel_names_its_target(write):
     assert table.X.tolist() == [[0.5, 0, 1], [0.25, 1, 2], [0.75, 0, 3]]
     assert table.y.tolist() == [2, 3, 2]
     assert any("as the file says" in note for note in table.notes)
-
-
-def test_missing_values_in_arff(write):
-    with pytest.raises(ValueError, match=r"data\.arff, line 9, column 'the size': there is no finite number"):
-        raw(write(ARFF.replace("1, 0.5", "?, 0.5"), "data.arff"), drop="s")
-    assert raw(write(ARFF.replace("u, p", "u, ?", 1), "data.arff"), drop="s").lines.tolist() == [10, 12, 13]
 
 
 BROKEN_ARFF = {

@@ -98,11 +98,14 @@ def test_texts_of_names():
     assert column_named(pl.DataFrame({"a": [1]}), 0) is None
 
 
-def test_a_number_that_names_no_column():
+def test_columns_that_cannot_be_used():
     frame = frame_of(NAMES["numbers"])
     with pytest.raises(UnknownColumnError, match="y=17: the data frame has no column of that name"):
         bf.difficulty_report(frame, 17)
     assert bf.read_table(frame_of(PLAIN), target=2).target == "y"  # a position
+    frame = frame_of(PLAIN).assign(when=pd.NaT)
+    with pytest.raises(ValueError, match=r"neither dates nor numbers|no values at all"):
+        bf.learned_floor(frame, "y", time="when", **FEW)
 
 
 @for_each("kind", [pd.DataFrame, pl.DataFrame])
@@ -143,12 +146,6 @@ def test_numbers_and_weights_go_with_the_rows_that_have_a_time():
     expected = check_problem(target[~gaps], "y", task="regression", sample_weight=weight[~gaps])
     assert_same(found, expected)
     np.testing.assert_array_equal(found.sample_weight, expected.sample_weight)
-
-
-def test_a_column_of_times_without_a_value():
-    frame = frame_of(PLAIN).assign(when=pd.NaT)
-    with pytest.raises(ValueError, match=r"neither dates nor numbers|no values at all"):
-        bf.learned_floor(frame, "y", time="when", **FEW)
 
 
 def object_columns():

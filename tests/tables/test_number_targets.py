@@ -66,12 +66,15 @@ def test_numbers_as_people_write_them(write):
     assert "'sold' is none" in table.cautions[0]
 
 
-def test_a_decimal_comma_and_a_missing_number(write):
+def test_decimal_commas_gaps_and_infinity(write):
     assert read_table(write("x;y\n1;0,5\n2;0,75\n3;1\n"), prepare=None).y.tolist() == [0.5, 0.75, 1.0]
     for drop_missing in (False, True):
         table = read_table(write("x,y\n1,0.5\n2,\n3,1.5\n"), prepare=None, drop_missing=drop_missing)
         assert table.y.tolist() == [0.5, 1.5]
         assert "1 row without a number in 'y' left out." in table.notes
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "y": [0.5, np.inf, 1.5, 2.5]})
+    with pytest.raises(ValueError, match=r"row 1: the target 'y' is infinite in 1 row, the first here"):
+        read_table(frame, target="y")
 
 
 @for_each(
@@ -81,12 +84,6 @@ def test_a_decimal_comma_and_a_missing_number(write):
 def test_numbers_that_cannot_be_a_target(write, values, says):
     with pytest.raises(ValueError, match=says):
         read_table(write(column_of(values)), target="y", task="auto")
-
-
-def test_an_infinite_number_is_named():
-    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "y": [0.5, np.inf, 1.5, 2.5]})
-    with pytest.raises(ValueError, match=r"row 1: the target 'y' is infinite in 1 row, the first here"):
-        read_table(frame, target="y")
 
 
 def test_the_last_column_where_no_column_can_hold_classes(write):

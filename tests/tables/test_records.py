@@ -102,11 +102,14 @@ def test_broken_json(write, case):
     assert len(str(caught.value)) < 300
 
 
-def test_infinite_numbers_are_named(write):
+def test_what_holds_no_records(write, tmp_path):
     for value in ("Infinity", "1e999", "1" + "0" * 400):
         text = f'{{"a": 1, "y": "u"}}\n{{"a": {value}, "y": "v"}}\n'
         with pytest.raises(ValueError, match=r"t\.jsonl, line 2, column 'a': there is no finite number"):
             read_table(write(text), prepare=None)
+    (tmp_path / "t.db").write_bytes(b"SQLite format 3\0" + bytes(200))
+    with pytest.raises(ValueError, match=r"t\.db is a SQLite database; .* with polars\.read_database"):
+        read_raw(tmp_path / "t.db")
 
 
 def test_a_new_key_in_each_record(write, set_limits):
@@ -143,9 +146,3 @@ def test_any_values_come_back(tmp_path_factory, records):
                     assert column.categories[code] == value.strip() if code >= 0 else not value.strip()
                 else:
                     assert (code < 0) == (value is None)
-
-
-def test_a_database_says_what_reads_it(tmp_path):
-    (tmp_path / "t.db").write_bytes(b"SQLite format 3\0" + bytes(200))
-    with pytest.raises(ValueError, match=r"t\.db is a SQLite database; .* with polars\.read_database"):
-        read_raw(tmp_path / "t.db")

@@ -95,13 +95,10 @@ def test_commas_between_fields_with_semicolons(text):
     assert detect_dialect(text.splitlines(keepends=True)).separator == ","
 
 
-def test_points_between_thousands_are_no_decimal_points():
+def test_points_between_thousands_are_no_decimal_points(refused):
     lines = ["a;b;y\n", "1.234;0,5;u\n", "2.000;0,7;v\n"]
     assert detect_dialect(lines).decimal == ","
     assert detect_dialect([*lines, "0.125;0,5;u\n"]).decimal == "."
-
-
-def test_a_point_in_a_table_with_decimal_commas_is_not_guessed(refused):
     lines = "".join(f"{i},5;{i % 2}\n" for i in range(3000))
     refused("a;b\n" + lines + "1.234;0\n", "data.csv: column 'a' does not hold numbers alone", prepare=None)
 
@@ -176,15 +173,12 @@ def test_whole_numbers_are_integers(write, labels, classes):
     assert table.classes.tolist() == classes
 
 
-def test_target_by_name_and_position(write):
+def test_the_target_is_found_by_name_and_position(write, refused):
     path = write("y,a,b\nu,1,2\nv,3,4\nu,5,6\n")
     for target in ("y", 0, -3):
         table = raw(path, target=target)
         assert table.target == "y"
         assert table.feature_names == ("a", "b")
-
-
-def test_unknown_target_suggests_names(refused):
     refused("Rings,Sex\n1,2\n", "no column 'rings'; did you mean 'Rings'?", UnknownColumnError, target="rings")
     refused(PLAIN, "its columns are 'a', 'b', 'class'", UnknownColumnError, target="zzz")
     refused(PLAIN, "has 3 columns; there is no column number 7", UnknownColumnError, target=7)
@@ -217,13 +211,15 @@ def test_a_column_may_turn_out_to_be_text_late(write):
     assert few.feature_names == ("age=2", "age=abc")
 
 
-def test_what_is_no_finite_number_is_named(refused):
+def test_what_is_no_number(refused, write):
     for value in ("inf", "-Infinity", "1e999"):
         words = "data.csv, line 3, column 'a': there is no finite number"
         refused(f"a,y\n1,0\n{value},1\n3,0\n", words, prepare=None)
     for value in ("1_000", "１２", "0x10", "1 2", "--1"):  # what Python alone calls a number is none
         words = "column 'a' does not hold numbers alone; prepare='auto' of read_table makes numbers of it, and drop="
         refused("a,y\n" + "1,0\n2,1\n" * 20 + f"{value},1\n", words, prepare=None)
+    refused(f"a,y\n{2**53 + 1},0\n{2**53},1\n7,0\n", "column 'a' does not hold numbers alone", prepare=None)
+    assert raw(write("a,y\n1e300,0\n2,1\n")).cautions == ()
 
 
 def test_columns_can_be_left_out_and_may_hold_anything(write):
@@ -235,11 +231,6 @@ def test_columns_can_be_left_out_and_may_hold_anything(write):
     text = "a,b,y\n" + "1,1,0\n2,2,1\n" * 20 + "abc,1,0\n"
     assert raw(write(text), drop=["a"]).feature_names == ("b",)
     assert raw(write(text), drop=["y"], categorical="a", encode="onehot").target == "b"
-
-
-def test_integers_that_would_be_rounded_are_no_numbers(write, refused):
-    refused(f"a,y\n{2**53 + 1},0\n{2**53},1\n7,0\n", "column 'a' does not hold numbers alone", prepare=None)
-    assert raw(write("a,y\n1e300,0\n2,1\n")).cautions == ()
 
 
 BROKEN = {
@@ -276,13 +267,10 @@ def test_broken_files_are_refused_in_plain_words(refused, content, words):
     refused(content, words, **options)
 
 
-def test_a_wrong_encoding_is_refused(refused, write):
+def test_files_that_cannot_be_opened(refused, write, tmp_path):
     with pytest.raises(ValueError, match="there is no encoding 'nonsense'"):
         read_table(write(PLAIN), encoding="nonsense")
     refused(b"a,y\n1,\xff\n2,b\n", "not utf-8", encoding="utf-8")
-
-
-def test_paths_that_are_no_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nothing\.csv.*no such file"):
         read_table(tmp_path / "nothing.csv")
     with pytest.raises(IsADirectoryError, match="is a folder"):

@@ -224,19 +224,20 @@ def test_every_door_says_what_it_leaves_out(door):
         assert np.array_equal(found.estimate, alone.estimate)
 
 
-def test_results_without_findings_warn():
+def test_what_results_and_estimators_do_about_missing_labels():
     for function in (bf.bayes_class_weight, bf.bayes_cost_matrix):
         with pytest.warns(UserWarning, match="BF014: 5 of 400 rows"):
             function(X, SOME_LABELS)
-
-
-def test_estimators_refuse_missing_labels():
     for estimator in (bf.StackedClassifier(), bf.LandmarkClassifier(), bf.SmartSVC(), bf.FloorSelector(1)):
         with pytest.raises(ValueError, match="5 missing labels"):
             estimator.fit(X, SOME_LABELS)
     for estimator in (bf.StackedRegressor(), bf.LandmarkRegressor(), bf.BayesErrorEstimator()):
         with pytest.raises(ValueError, match=r"5 missing (values|labels)"):
             estimator.fit(X, SOME_NUMBERS)
+    found = bf.drift(X[:200], X[200:], y=(SOME_LABELS[:200], SOME_LABELS[200:]), learners=None)
+    (said,) = [finding for finding in found.findings if finding.code == "BF014"]
+    assert said.sentence.startswith("5 of 400 rows")
+    assert said.hint.startswith("Figures of the target are about the other rows")
 
 
 def test_rows_are_counted_among_those_given():
@@ -290,13 +291,6 @@ def test_rows_of_weight_0_and_without_a_time():
         "9 of 400 rows (2.2%) are left out: 4 without a value in 'when'; 5 without a label in 'y'."
     )
     assert (floor.n_samples, floor.n_rows) == (400, 391)
-
-
-def test_drift_says_which_labels_are_missing():
-    found = bf.drift(X[:200], X[200:], y=(SOME_LABELS[:200], SOME_LABELS[200:]), learners=None)
-    (said,) = [finding for finding in found.findings if finding.code == "BF014"]
-    assert said.sentence.startswith("5 of 400 rows")
-    assert said.hint.startswith("Figures of the target are about the other rows")
 
 
 def test_an_amount_that_is_read_as_classes():
