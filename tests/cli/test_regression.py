@@ -65,7 +65,7 @@ def test_a_report_on_a_model_of_the_reader(run, houses):
     assert (by_model["task"], by_model["floor"]["metric"], by_model["goal"]["target"]) == ("regression", "r2", 0.9)
     assert "Your model" in (houses.parent / "r.html").read_text(encoding="utf-8")
     words = shlex.split(by_model["command"])
-    assert shlex.join(words[3:]) == "--model m.skops --metric r2 --target-value 0.9 --target price --seed 0"
+    assert shlex.join(words[3:]) == "--metric r2 --target-value 0.9 --model m.skops --target price --seed 0"
     by_file = json.loads(run(f"{call} --predictions predicted.csv").out)["result"]
     rows = (houses.parent / "predicted.csv").read_text().splitlines()[1:]
     predicted = np.array([row.split(",")[1] for row in rows], float)
