@@ -41,14 +41,11 @@ def described_on(page):
         yield kind, name.removeprefix("bayesfloor.") if not module else f"{module}.{name}"
 
 
-def test_the_reference_has_every_public_name_once():
+def test_the_reference_has_every_public_name_and_warning_once():
     described = [name for page in REFERENCE for _, name in described_on(page)]
     public = [*bayesfloor.__all__, *(f"results.{name}" for name in results.__all__)]
     assert sorted([*described, "__version__"]) == sorted([*public, *(f"display.{name}" for name in display.__all__)])
     assert "`bayesfloor.__version__`" in (API / "index.md").read_text(encoding="utf-8")
-
-
-def test_the_reference_has_every_warning_once():
     described = [
         name for text in REFERENCE.values() for name in re.findall(r"^\.\. autoexception:: (.+)$", text, re.MULTILINE)
     ]

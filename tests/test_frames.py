@@ -178,15 +178,13 @@ def test_frames_of_each_library(kind):
     assert repr(found[-1]) == repr(floor)
 
 
-def test_arrays_and_files_give_the_default(tmp_path):
+def test_the_library_of_arrays_files_and_second_fits(tmp_path):
     numbers, y, _ = columns()
     X = np.column_stack(list(numbers.values()))
     assert type(bf.bayes_error(X, y).frame()) is pd.DataFrame
     (tmp_path / "t.csv").write_text("x,kind\n1,a\n2,b\n3,a\n")
     assert type(bf.read_table(tmp_path / "t.csv").frame()) is pd.DataFrame
 
-
-def test_a_second_fit_replaces_the_library():
     class Own(pd.DataFrame):
         columns_of_interest = ()
 

@@ -208,8 +208,11 @@ def test_the_import_test_can_fail(source, found):
     assert forbidden_imports(source, "forest", "bayesfloor.forest") == found
 
 
-def test_every_room_is_known():
+def test_every_room_is_known_and_says_what_it_holds():
     assert {room_of(name) for name in MODULES if name != "bayesfloor"} == BELOW.keys()
+    rooms = [name for name, path in MODULES.items() if path.stem == "__init__"]
+    assert [room for room in rooms if not ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8")))] == []
+    assert {path.stem for path in MODULES.values()} & {"utils", "helpers", "common", "misc"} == set()
 
 
 def test_the_package_itself_has_functions_and_estimators_alone():
@@ -248,15 +251,6 @@ def test_what_is_not_needed_is_not_loaded():
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.split() == ["set()", "set()"]
-
-
-def test_modules_have_names_that_say_something():
-    assert {path.stem for path in MODULES.values()} & {"utils", "helpers", "common", "misc"} == set()
-
-
-def test_every_room_says_what_it_holds():
-    rooms = [name for name, path in MODULES.items() if path.stem == "__init__"]
-    assert [room for room in rooms if not ast.get_docstring(ast.parse(MODULES[room].read_text(encoding="utf-8")))] == []
 
 
 def test_version_is_that_of_the_project():

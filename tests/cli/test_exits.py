@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -88,6 +89,9 @@ def test_too_little_memory(run, table, set_limits):
 def test_something_is_missing(run, table, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "skops", None)
     assert "skops" in complaint(run("fit table.csv --out m.skops"), 4)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    call = "floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"
+    assert "bayesfloor[dask]" in complaint(run(call), 4)
 
 
 @for_each("command, name", [("floor", "the floor is"), ("pairs", "'b' against 'c'")])
@@ -112,21 +116,18 @@ def test_debug_shows_where(run, table):
     assert outcome.err.splitlines()[-1].startswith("bayesfloor: ")
 
 
-def test_interrupt(run, table, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+def test_interrupts_and_bugs_are_named(run, table, monkeypatch):
+    def raises(error):
+        def broken(*_, **__):
+            raise error
 
-    monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", interrupted)
-    assert complaint(run("fit table.csv --out m.skops"), 130) == "bayesfloor: interrupted"
+        monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", broken)
+        return run("fit table.csv --effort fast --out m.skops")
+
+    assert complaint(raises(KeyboardInterrupt()), 130) == "bayesfloor: interrupted"
     assert [file.name for file in table.parent.iterdir()] == ["table.csv"]
-
-
-def test_bugs_are_said_to_be_bugs(run, table, monkeypatch):
-    def broken(*_, **__):
-        raise ZeroDivisionError("division by zero")
-
-    monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", broken)
-    assert "unexpected ZeroDivisionError: division by zero" in complaint(run("fit table.csv --out m.skops"), 70)
+    said = complaint(raises(ZeroDivisionError("division by zero")), 70)
+    assert "unexpected ZeroDivisionError: division by zero" in said
 
 
 def test_warnings_are_one_line(run, table, monkeypatch):
@@ -188,11 +189,6 @@ def test_a_cluster_that_is_not_there(run, table, monkeypatch):
     monkeypatch.setattr("bayesfloor.cli.input._PATIENCE_S", 1)
     line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
     assert "no Dask scheduler answers" in line
-
-
-def test_a_cluster_without_dask(run, table, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    assert "bayesfloor[dask]" in complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
 
 
 @pytest.fixture

@@ -78,15 +78,12 @@ def test_nothing_is_found_where_all_is_well(only_ours):
     np.testing.assert_array_equal(report.estimator_.coef_, before)
 
 
-def test_rows_for_training_and_for_tests_have_their_own_numbers(only_ours):
+def test_parts_of_the_rows(only_ours):
     X, y = rows()
     report = skore.EstimatorReport(
         DecisionTreeClassifier(max_depth=1), X_train=X[:2], y_train=y[:2], X_test=X[2:], y_test=y[2:]
     )
     assert "row 1 of the test rows (same 1" in only_ours(report)["explanation"]["BF-LABELS"]
-
-
-def test_a_fitted_model_without_its_training_rows(only_ours):
     X, y = rows(120)
     fitted = DummyClassifier().fit(X, y)
     found = only_ours(skore.EstimatorReport(fitted, X_test=X, y_test=y))
