@@ -4,7 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 from one_case import for_each
@@ -21,15 +20,11 @@ def read(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def named(paths):
-    return [pytest.param(path, id=path.name) for path in paths]
-
-
 def rules():
     return set(re.findall(r"^([\w-]+):", MAKEFILE, flags=re.MULTILINE))
 
 
-@for_each("path", named(WORKFLOWS))
+@for_each("path", WORKFLOWS)
 def test_workflows(path):
     """They may only read, end in time, run actions whose code is fixed, and call rules of the Makefile."""
     workflow = read(path)
@@ -66,7 +61,7 @@ def test_every_rule_is_in_the_help():
     assert told <= rules()
 
 
-@for_each("path", named(path for path in FORMS if path.name != "config.yml"))
+@for_each("path", [path for path in FORMS if path.name != "config.yml"])
 def test_forms_of_issues(path):
     form = read(path)
     assert {"name", "description", "body"} <= set(form)

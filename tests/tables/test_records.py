@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor.tables.columns import NumberColumn, OtherColumn, TextColumn
@@ -130,6 +130,7 @@ NUMBERS = st.one_of(st.integers(-(2**70), 2**70), st.floats(allow_nan=False))
 VALUES = st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=3))
 
 
+@settings(max_examples=25)
 @given(st.lists(st.fixed_dictionaries({"a": VALUES, "b": VALUES}), min_size=1, max_size=8))
 def test_any_values_come_back(tmp_path_factory, records):
     path = tmp_path_factory.getbasetemp() / "any.jsonl"

@@ -205,8 +205,9 @@ def test_a_folder_partitioned_by_keys(write, tmp_path):
     assert y.name == "y"
     write(part([1, 2], own=[7, 7]), "months/month=01/own=1/0.parquet")
     write(part([3, 4], own=[8, 8]), "months/month=12/own=1/0.parquet")
-    columns = {column.name: column.values.tolist() for column in read_raw(tmp_path / "months").columns[:-1]}
-    assert (columns["month"], columns["own"]) == ([1, 1, 12, 12], [7, 7, 8, 8])  # a file's own column counts
+    table = read_raw(tmp_path / "months")
+    assert table.column("month").values.tolist() == [1, 1, 12, 12]
+    assert table.column("own").values.tolist() == [7, 7, 8, 8]  # a file's own column counts
 
 
 def test_folders_that_are_refused(write, tmp_path, monkeypatch):
