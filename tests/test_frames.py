@@ -160,12 +160,6 @@ def test_all_frames_are_of_the_callers_library():
     assert set(every_kind_of_result()) - seen == drawn
 
 
-@pytest.fixture(scope="module")
-def floor_of_pandas():
-    numbers, y, site = columns()
-    return bf.learned_floor(pd.DataFrame(numbers | {"site": site, "kind": y}), "kind", by="site", **FEW)
-
-
 @for_each("kind", KINDS)
 def test_frames_of_each_library(kind):
     numbers, y, site = columns()

@@ -26,7 +26,7 @@ def address(client):
     return client.scheduler.address
 
 
-@pytest.mark.parametrize("file", ["table.csv", "prices.csv"])
+@pytest.mark.parametrize("file", ["table.csv", pytest.param("prices.csv", marks=pytest.mark.slow)])
 @pytest.mark.limits(learners=("gaussian", "linear"))
 def test_stacks_are_trained_by_the_workers(run, client, tables, file):
     pytest.importorskip("skops.io")

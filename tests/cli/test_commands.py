@@ -119,7 +119,8 @@ def test_several_files_and_stdin_are_one_table(run, table, monkeypatch, tmp_path
     assert "stdin can be read once" in run("pairs - -").err
 
 
-def test_groups_reach_the_floor(run, tmp_path, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_groups_reach_the_floor(run, tmp_path):
     rng = np.random.default_rng(0)
     places = np.repeat(rng.normal(size=(40, 2)), 5, axis=0)
     labels = np.repeat(rng.choice(["a", "b"], 40), 5)

@@ -8,8 +8,6 @@ import tempfile
 import numpy as np
 import pytest
 
-from bayesfloor.cli import floors
-
 N_ROWS, MANY_ROWS = 4000, 1000
 
 
@@ -28,15 +26,7 @@ def large(tmp_path, set_limits):
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
-def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch):
-    held = []
-
-    def opened(*arguments, **options):
-        held.append(open_table(*arguments, **options))
-        return held[-1]
-
-    open_table = floors.open_table
-    monkeypatch.setattr(floors, "open_table", opened)
+def test_all_rows_are_trained_on_from_disk(large, run):
     outcome = run("floor rows.csv --json")
     assert outcome.code == 0, outcome.err
     assert "the floor is estimated from the files" in outcome.err
@@ -44,17 +34,8 @@ def test_few_rows_are_held_beside_those_on_disk(large, run, monkeypatch):
     assert (result["n_rows"], result["n_samples"]) == (N_ROWS, N_ROWS)
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_a_table_in_memory_has_all_of_its_rows(large, run, set_limits):
-    set_limits(disk_rows=N_ROWS + 1)
-    outcome = run("floor rows.csv --json")
-    assert outcome.code == 0, outcome.err
-    assert "from the files" not in outcome.err
-    assert json.loads(outcome.out)["result"]["n_rows"] == N_ROWS
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_a_disk_that_is_full_half_way_leaves_nothing(large, run, monkeypatch, tmp_path):
     import resource
 

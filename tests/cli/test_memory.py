@@ -6,8 +6,7 @@ import pytest
 from bayesfloor import read_table
 from bayesfloor.cli import memory
 from bayesfloor.cli.options import TableOptions
-from bayesfloor.data.sampling import LEARNED_VALUES
-from bayesfloor.runtime.settings import Limits
+from one_case import for_each
 
 from .terminal import three_classes
 
@@ -43,8 +42,8 @@ def large(monkeypatch):
         ({}, "fast", MANY, 4000),
         ({}, "default", 64 * 20_000, 20_000),
         ({"groups": "patient"}, "default", 64 * 20_000, 10_000),
-        ({"time": "day"}, "default", LEARNED_VALUES, 10_000),
-        ({"max_rows": 7000}, "fast", Limits().report_values, N_ROWS),  # what was read is what was asked for
+        ({"time": "day"}, "default", MANY, 10_000),
+        ({"max_rows": 7000}, "fast", MANY, N_ROWS),  # what was read is what was asked for
     ],
 )
 def test_rows_that_are_trained_on(visits, options, effort, n_values, n_rows):
@@ -68,13 +67,3 @@ def test_a_large_table_is_announced(run, visits, monkeypatch):
     assert "needs about" not in run(*call).err
     monkeypatch.setattr(memory, "_MANY_VALUES", 1)
     assert "visits: 24,000 rows of 4 columns, of which 4,000 are used; needs about" in run(*call).err
-    assert run(*call, "--quiet").err == ""
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_rows_on_disk_need_as_much_however_many_they_are(run, visits, large, monkeypatch, set_limits):
-    set_limits(disk_rows=1000)
-    monkeypatch.setattr(memory, "_DISK_BYTES", 2**60)
-    outcome = run("floor", str(visits), "--target", "kind")
-    assert outcome.code == 3
-    assert "24,000 rows of 4 columns would take about 1073741824.0 GiB of memory" in outcome.err

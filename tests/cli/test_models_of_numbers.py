@@ -114,15 +114,6 @@ def test_numbers_as_classes_and_classes_as_numbers(run, tmp_path):
     assert "held_out_r2" in json.loads(run("fit grades.csv --task regression --out b.skops --json").out)["result"]
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_gap_takes_the_file_and_its_predictions(run, model):
-    by_model = json.loads(run("gap table.csv --target price --model model.skops --json").out)["result"]
-    assert run("predict model.skops table.csv --out predicted.csv --confidence 0.9").code == 0
-    by_file = json.loads(run("gap table.csv --target price --predictions predicted.csv --json").out)["result"]
-    assert by_model["metric"] == "r2"
-    assert by_file["value"] == pytest.approx(by_model["value"], abs=1e-6)
-
-
 def test_parts_that_do_not_belong_together(run, model, tmp_path):
     stored = skops_io.load(model)
     held_out = {("parts", "held_out", name): values for name, values in stored["parts"]["held_out"].items()}

@@ -91,15 +91,6 @@ def test_fit_and_predict_numbers(run, tables):
     assert all(float(low) <= float(middle) <= float(high) for _, middle, low, high in rows[1:])
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_the_gap_of_a_stack(run, tables):
-    known = tables / "known.csv"
-    assert run(f"fit {known} --target kind --model stack --effort fast --out m.skops --quiet").code == 0
-    outcome = run(f"gap {known} --target kind --model m.skops --quiet --json")
-    assert outcome.code == 0, outcome.err
-    assert json.loads(outcome.out)["command"] == "gap"
-
-
 def test_few_rows(run):
     lines = [f"{i % 2}.{i},{'ab'[i % 2]}" for i in range(12)]
     Path("few.csv").write_text("\n".join(["x,kind", *lines]) + "\n")

@@ -185,32 +185,8 @@ def test_what_cannot_be_used_of_a_file(tmp_path, given, kind, message):
         check_problem(**asked)
 
 
-def test_every_floor_reads_a_file(tmp_path):
-    """Functions of X and y give the same for a file as for its table."""
-    file, _ = write_file(tmp_path, LABELS)
-    table = read_table(file, target="y")
-    assert bayes_error(str(file), "y").estimate == bayes_error(table).estimate
-    assert learned_floor(file, "y").interval == learned_floor(table).interval
-    points = tmp_path / "points.csv"
-    frame = pd.DataFrame({"a": X[:, 0], "kind": SITE})
-    frame.to_csv(points, index=False)
-    np.testing.assert_array_equal(spanning_forests(str(points)).edges, spanning_forests(frame).edges)
-    gaps = [floor_gap(GaussianNB(), *data) for data in ((file, "y"), (table,))]
-    assert gaps[0].frame().equals(gaps[1].frame())
-    numbers, _ = write_file(tmp_path, AMOUNTS)
-    assert regression_floor(numbers, "y").interval == regression_floor(read_table(numbers, target="y")).interval
-
-
 @pytest.mark.limits(learners=("gaussian", "linear"))
-def test_a_report_on_a_file(tmp_path):
-    file, _ = write_file(tmp_path, LABELS)
-    summary = difficulty_report(str(file), "y", effort="fast").summary
-    assert summary["title"] == "rows.csv"
-    assert summary["command"] == f"difficulty_report({str(file)!r}, 'y', effort='fast')"
-    assert summary["answer"] == difficulty_report(read_table(file, target="y"), effort="fast").summary["answer"]
-
-
-def test_arrays_on_disk_are_taken_at_every_door(tmp_path, few_learners):
+def test_arrays_on_disk_are_taken_at_every_door(tmp_path):
     path = tmp_path / "points.NPY"
     with path.open("wb") as file:
         np.save(file, X)

@@ -163,47 +163,6 @@ def test_values_are_shown_as_the_file_has_them(table, frame):
         assert shown["remark"] == frame.remark[row]
 
 
-def test_true_types_of_frames():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(
-        {
-            "day": pd.date_range("2020-01-01", periods=40),
-            "flag": rng.choice([True, False], 40),
-            "kind": pd.Categorical(rng.choice(["u", "v", "w"], 40)),
-            "count": pd.array([None, *rng.integers(0, 9, 39)], dtype="Int64"),
-            "mixed": [1, "two", 3.5, None] * 10,
-            "y": rng.choice(["a", "b"], 40),
-        }
-    )
-    table = read_table(data, target="y")
-    expected = {"day": "date", "flag": "yes/no", "kind": "category", "count": "number", "mixed": "category"}
-    assert kinds(table) == expected
-    assert {column.name: column.n_missing for column in table.columns}["count"] == 1
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_functions_take_the_name_of_a_column(frame):
-    data = frame.drop(columns="row")
-    table = read_table(data, target="outcome")
-    assert bayesfloor.bayes_error(data, "outcome").estimate == bayesfloor.bayes_error(table).estimate
-    features = data.drop(columns="outcome")
-    assert bayesfloor.bayes_error(features, data.outcome).estimate == bayesfloor.bayes_error(table).estimate
-    report = difficulty_report(data, "outcome", effort="fast")
-    assert report.summary["data"]["target"] == "outcome"
-    assert bayesfloor.spanning_forests(features).n_samples == N
-    with pytest.raises(ValueError, match="y='outcome' names a column, but X is no data frame"):
-        bayesfloor.bayes_error(np.zeros((4, 1)), "outcome")
-    with pytest.raises(ValueError, match="did you mean 'outcome'"):
-        bayesfloor.bayes_error(data, "outcom")
-
-
-def test_a_frame_of_numbers_is_an_array():
-    rng = np.random.default_rng(0)
-    X, y = 100 * rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
-    data = pd.DataFrame(X, columns=["a", "b", "id"])
-    assert bayesfloor.bayes_error(data, y).cross_edges.mean == bayesfloor.bayes_error(X, y).cross_edges.mean
-
-
 def test_numbers_as_they_are(frame, file, tmp_path):
     with pytest.raises(ValueError, match="does not hold numbers alone; prepare='auto' of read_table makes"):
         read_table(file, prepare=None, drop="age")
@@ -423,29 +382,3 @@ def test_table_preparer_of_numbers():
     np.testing.assert_allclose(TablePreparer().fit_transform(X), (X - X.mean(axis=0)) / X.std(axis=0), atol=1e-12)
     with pytest.raises(ValueError, match="encode"):
         TablePreparer(encode="magic").fit(X)
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_nothing_in_a_table_becomes_markup(tmp_path):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(
-        {
-            "<script>alert(1)</script>": rng.choice(["<svg onload=alert(2)>", "=cmd|x"], 60),
-            "<img src=x onerror=alert(3)>": rng.normal(size=60),
-            "y": rng.choice(["<b>a</b>", "{{7*7}}"], 60),
-        }
-    )
-    report = difficulty_report(data, "y", effort="fast")
-    page = report.to_html()
-    assert "&lt;script&gt;alert(1)" in page
-    for markup in ("<script>alert", "<svg onload", "<img src=x", "<b>a</b>"):
-        assert markup not in page
-    lines = [line for line in report.to_markdown().splitlines() if not line.startswith("    ")]  # others are code
-    assert not [line for line in lines if "<b>" in line or "<script" in line or "<svg" in line]
-
-
-@for_each("number", ["inf", "-Infinity"])
-def test_an_infinite_number_does_not_hide_the_target(number, tmp_path):
-    file = tmp_path / "t.csv"
-    file.write_text(f"a,b,kind\n1,{number},u\n2,3,v\n3,4,u\n4,1,v\n")
-    assert read_table(file).target == "kind"

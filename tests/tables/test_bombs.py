@@ -127,9 +127,9 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("name", WIDE)
+@for_each("name", WIDE)
 def test_too_many_columns(tmp_path, name, set_limits):
-    set_limits(table_columns=4, raising=False)
+    set_limits(table_columns=4)
     WIDE[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 5 columns; the limit is 4\. Are rows and columns exchanged\?"):
         read_table(tmp_path / name)
@@ -149,9 +149,8 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", LONG)
+@for_each("name", LONG)
 def test_too_many_rows(tmp_path, name, set_limits):
-    set_limits(table_rows=9)
     set_limits(table_rows=9)
     LONG[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 10 rows or more; the limit is 9\. Draw a sample of them first"):
@@ -171,17 +170,14 @@ def test_a_small_parquet_file_of_many_rows(tmp_path, frames_read):
     assert frames_read == []
 
 
-@pytest.mark.parametrize("packed", ["gz", "zip"])
-def test_unpacking_stops_at_too_many_lines(tmp_path, set_limits, packed):
+def test_unpacking_stops_at_too_many_lines(tmp_path, set_limits):
     set_limits(table_rows=50)
-    file = tmp_path / f"t.csv.{packed}"
-    if packed == "gz":
-        file.write_bytes(gzip.compress(b"1,1\n" * 101))
-    else:
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("t.csv", b"1,1\n" * 101)
-    with pytest.raises(ValueError, match=r"unpacks to more than 100 lines, which is the limit"):
-        read_table(file)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"1,1\n" * 101))
+    with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
+        archive.writestr("t.csv", b"1,1\n" * 101)
+    for packed in ("gz", "zip"):
+        with pytest.raises(ValueError, match=r"unpacks to more than 100 lines, which is the limit"):
+            read_table(tmp_path / f"t.csv.{packed}")
 
 
 def test_a_line_without_an_end(tmp_path, monkeypatch):

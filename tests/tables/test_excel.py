@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from bayesfloor.tables.columns import DateColumn, NumberColumn, TextColumn
+from bayesfloor.tables.columns import DateColumn, TextColumn
 from bayesfloor.tables.read import read_raw, read_table
 from one_case import for_each
 
@@ -135,15 +135,6 @@ def test_cells_far_apart_are_refused(write, case):
         ValueError, match=r"book\.xlsx: a sheet has cells as far as row .* GiB in all; the limit is 4\.0 GiB"
     ):
         read_raw(write({"S": FAR[case]}))
-
-
-def test_a_sheet_may_claim_any_size(write):
-    content = workbook({"S": TIDY})
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    name = "xl/worksheets/sheet0.xml"
-    parts[name] = parts[name].replace(b"<sheetData>", b'<dimension ref="A1:XFD1048576"/><sheetData>')
-    assert read_raw(write(zipped(parts))).n_rows == 3
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(write, set_limits):

@@ -142,17 +142,6 @@ def test_broken_binary_files(refused, tmp_path):
     refused((tmp_path / "none.parquet").read_bytes(), "holds 0 rows and 2 columns", name="none.parquet")
 
 
-def test_a_parquet_file_that_says_it_is_large_is_refused(tmp_path, set_limits):
-    path = tmp_path / "large.parquet"
-    pl.DataFrame({"a": pl.repeat(1.0, 100_000, eager=True), "y": pl.repeat(1, 100_000, eager=True)}).write_parquet(path)
-    assert path.stat().st_size < 20_000
-    set_limits(unpacked_bytes=2**20)
-    with pytest.raises(
-        ValueError, match=r"large\.parquet unpacks to 100,000 rows of 2 columns, 1\.5 MiB; the limit is 1\.0"
-    ):
-        read_table(path)
-
-
 ARFF = """% a comment
 @RELATION 'my data'
 @attribute 'the size' numeric

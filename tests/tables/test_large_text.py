@@ -171,28 +171,6 @@ def test_what_is_wrong_deep_in_a_large_file_is_named(tmp_path):
         read_table(path, prepare=None)
 
 
-def test_progress_is_a_bool_or_a_callable(tmp_path):
-    (tmp_path / "a.csv").write_text("a,y\n1,u\n2,v\n")
-    with pytest.raises(ValueError, match="'progress' parameter must be a bool or a callable"):
-        read_table(tmp_path / "a.csv", progress="yes")
-
-
-def test_columns_side_by_side_become_x_without_a_copy(tmp_path):
-    (tmp_path / "a.csv").write_text("a,y,b\n1,u,2\n3,v,4\n5,u,9\n")
-    raw = read_text_table(Contents("a.csv", ".csv", (tmp_path / "a.csv").read_bytes()), target="y")
-    a, b = (column.values for column in raw.columns if isinstance(column, NumberColumn))
-    matrix = raw.take_matrix(["a", "b"])
-    assert matrix.tolist() == [[1, 2], [3, 4], [5, 9]]
-    assert np.shares_memory(matrix, a)
-    assert np.shares_memory(matrix, b)
-    assert raw.names == ["y"]
-    for names in (["b", "a"], ["a"], ["a", "y"], []):
-        raw = read_text_table(Contents("a.csv", ".csv", (tmp_path / "a.csv").read_bytes()), target="y")
-        assert raw.take_matrix(names) is None
-        assert raw.names == ["a", "y", "b"]
-    assert raw.take(np.array([0, 2])).take_matrix(["a", "b"]) is None
-
-
 PEAK = """
 import re, sys
 from bayesfloor import read_table

@@ -94,15 +94,17 @@ def test_read_table(tmp_path):
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
 def test_floors(tmp_path):
-    expected = learned_floor(numbers(), "y", **QUICK)
-    of_numbers = regression_floor(mixed().drop(columns=["y"]), "z", groups="site", learners=["linear"])
-    forms = in_every_form(numbers(), tmp_path)
-    (tmp_path / "mixed").mkdir()
-    others = in_every_form(mixed().drop(columns=["y"]), tmp_path / "mixed")
-    for name in forms:
-        assert learned_floor(forms[name], "y", **QUICK).estimate == pytest.approx(expected.estimate), name
-        found = regression_floor(others[name], "z", groups="site", learners=["linear"])
-        assert found.estimate == pytest.approx(of_numbers.estimate), name
+    """Every function takes its rows through the door of `read_table`: two forms stand for the others."""
+    frame = mixed().drop(columns=["y"])
+    forms, others = in_every_form(numbers(), _made(tmp_path / "n")), in_every_form(frame, _made(tmp_path / "m"))
+    found, expected = (learned_floor(given, "y", **QUICK) for given in (forms["folder"], numbers()))
+    assert found.estimate == pytest.approx(expected.estimate)
+    of_numbers = {"groups": "site", "learners": ["linear"]}
+    found, expected = (regression_floor(given, "z", **of_numbers) for given in (others["lazy"], frame))
+    assert found.estimate == pytest.approx(expected.estimate)
+    found, expected = (difficulty_report(given, "y", effort="fast") for given in (forms["dask"], numbers()))
+    assert found.learned.reached == pytest.approx(expected.learned.reached)
+    assert (found.summary["data"]["n_samples"], found.summary["data"]["n_rows"]) == (N_ROWS, N_ROWS)
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
@@ -190,8 +192,7 @@ def test_values_beside_rows_that_were_drawn(few_rows):
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
-@pytest.mark.parametrize("name", ["folder", "csv", "csv files", "lazy", "dask"])
-def test_estimators(tmp_path, name):
+def test_estimators(tmp_path):
     frame = numbers()
     X, y = frame[["a", "b", "c"]], frame["y"]
     frame = X.assign(t=X["a"] + y, y=y)
@@ -266,20 +267,6 @@ def test_values_beside_both_tables_of_which_rows_were_drawn(tmp_path, few_rows):
         drift(*forms, groups=(groups[0][1:], groups[1]))
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
-@pytest.mark.parametrize("is_drawn", [False, True])
-def test_report(tmp_path, request, is_drawn):
-    if is_drawn:
-        request.getfixturevalue("few_rows")
-    errors = set()
-    for name, given in in_every_form(numbers(), tmp_path).items():
-        report = difficulty_report(given, "y")
-        data = report.summary["data"]
-        assert (data["n_samples"], data["n_rows"]) == (N_ROWS, 100 if is_drawn else N_ROWS), name
-        errors.add(round(report.learned.reached, 3))
-    assert len(errors) == 1
-
-
 def test_nonsense_is_refused():
     empty = dask.dataframe.from_pandas(numbers()[:0], npartitions=1)
     with pytest.raises(ValueError, match="the Dask data frame has no rows"):
@@ -294,13 +281,6 @@ def test_nonsense_is_refused():
         warnings.simplefilter("error")
         unknown = dask.dataframe.from_pandas(numbers(), npartitions=3).clear_divisions()
         assert learned_floor(unknown, "y", **QUICK).n_samples == N_ROWS
-
-
-def test_a_function_that_reports_no_sample_warns(tmp_path, few_rows):
-    given = in_every_form(numbers(), tmp_path)["folder"]
-    with pytest.warns(UserWarning, match="100 of 400 rows are used, drawn at random"):
-        floor = bayes_error(given, "y")
-    assert (floor.n_samples, floor.n_rows) == (400, 100)
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))

@@ -148,7 +148,7 @@ def test_formats_may_differ(write, tmp_path):
     assert (table.row_word, table.at(2)) == ("row", "c.csv, row 2")
 
 
-@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, gzip.compress])
+@for_each("pack", [bz2.compress, lzma.compress, gzip.compress])
 def test_packed_files(write, pack, set_limits):
     ending = {bz2.compress: "bz2", lzma.compress: "xz", gzip.compress: "gz"}[pack]
     name = {"bz2": "bzip2", "xz": "xz", "gz": "gzip"}[ending]

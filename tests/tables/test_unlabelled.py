@@ -162,7 +162,8 @@ def test_no_function_is_left_out():
     assert takes_both <= {NAMED.get(name, name) for name in DOORS | BESIDE} | {"bayes_cost_matrix", "class_affinity"}
 
 
-def test_a_table_stands_for_its_rows(tmp_path, few_learners):
+@pytest.mark.limits(learners=("gaussian", "linear"))
+def test_a_table_stands_for_its_rows(tmp_path):
     """Where the values of both are the same, so is what is found; a table says itself what its target is."""
     pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=5, y=LABELS).to_csv(tmp_path / "t.csv", index=False)
     table = bf.read_table(tmp_path / "t.csv", prepare=None)
@@ -205,10 +206,10 @@ def test_rows_with_other_names_are_refused_and_those_without_are_not():
         assert bf.bayes_error(points, labels).estimate == expected
 
 
+@for_each("door", DOORS)
 @pytest.mark.limits(learners=("gaussian", "linear"))
-@pytest.mark.parametrize("door", DOORS)
 def test_every_door_says_what_it_leaves_out(door):
-    """Arrays, and frames with the values beside them; what is found is that of the other rows alone."""
+    """What is found is that of the other rows alone."""
     left = np.setdiff1d(np.arange(N), FEW)
     alone = DOORS[door](X[left], SOME_LABELS[left], SOME_NUMBERS[left])
     found = DOORS[door](pd.DataFrame(X), pd.Series(SOME_LABELS), pd.Series(SOME_NUMBERS))
