@@ -21,7 +21,6 @@ from bayesfloor.cli.options import (
 )
 from bayesfloor.cli.output import columns_text, records_text, say, show, table_text
 from bayesfloor.cli.warmup import compiling_boosting
-from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
@@ -67,6 +66,8 @@ def floor(
     task = check_metric_options(given, options.task, fast=fast, rows_for=rows_for)
     most_rows = None
     if not fast and given.by is None and is_as_it_is(options) and _are_files(files):
+        from bayesfloor.runtime.settings import limits  # loads NumPy
+
         most_rows = limits().disk_rows
     # what a floor of many rows is estimated from is on disk; columns are looked at in some of them
     table = open_table(files, options, given.by, task=task, most_rows=most_rows)

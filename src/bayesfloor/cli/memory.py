@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from bayesfloor.cli.input import client_of, n_processes
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say
-from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.text import counted
 
 if TYPE_CHECKING:
@@ -83,6 +82,7 @@ def rows_to_train_on(table: "Table", options: TableOptions, effort: str, n_value
     """
     from bayesfloor.data.sampling import affordable_rows
     from bayesfloor.floor.learned.efforts import EFFORTS
+    from bayesfloor.runtime.settings import limits
 
     if options.max_rows is not None:
         return len(table.X)

@@ -26,7 +26,6 @@ from bayesfloor.cli.options import (
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 from bayesfloor.cli.streams import STDIN
 from bayesfloor.cli.warmup import compiling_boosting
-from bayesfloor.runtime.settings import limits
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -80,6 +79,7 @@ def report(
         task = check_metric_options(judged, options.task, target_value=target_value)
         from bayesfloor.data.sampling import LEARNED_VALUES
         from bayesfloor.floor.learned.model_predictions import DECIDED
+        from bayesfloor.runtime.settings import limits
 
         table = open_table(files, options, judged.by, task=task)
         n_values = limits().report_values if table.task == "classification" else LEARNED_VALUES
