@@ -1,4 +1,4 @@
-"""A class tree and the forms it can be written in."""
+"""A class tree, the forms it can be written in, and what it cannot be made of."""
 
 import copy
 import dataclasses
@@ -7,11 +7,15 @@ import pickle
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
-from bayesfloor.tree import ClassTree, build_class_tree
+from bayesfloor import build_class_tree
+from bayesfloor.results import ClassTree
+from refusals import not_refused
 
 from .graphs import as_sets, kinds, random_tree, symmetric
 
@@ -127,9 +131,8 @@ def changed(tree, change):
     return written
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_wrong_dicts_are_refused(tree):
+    table = [
         (lambda d: d.pop("nodes"), "expected 'classes' and 'nodes'"),
         (lambda d: d.update(nodes=3), "expected 'classes' and 'nodes'"),
         (lambda d: d["nodes"][1].pop("cut"), "expected 'classes' and 'nodes'"),
@@ -141,11 +144,9 @@ def changed(tree, change):
         (lambda d: d["nodes"][1].update(left=["b"]), "Node 1 needs two sides with different classes"),
         (lambda d: d["nodes"].__setitem__(2, d["nodes"][3]), "No node has exactly these classes below it: 'b', 'c'"),
         (lambda d: d.update(classes=list("abcda")), "classes holds 'a' more than once"),
-    ],
-)
-def test_wrong_dicts_are_refused(tree, change, message):
-    with pytest.raises(ValueError, match=message):
-        ClassTree.from_dict(changed(tree, change))
+    ]
+    written = [(changed(tree, change), message) for change, message in table]
+    assert not_refused(ClassTree.from_dict, written) == []
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -195,18 +196,12 @@ def peeled(n):
 
 
 def test_deep_trees_need_no_recursion():
-    n = sys.getrecursionlimit() + 500
-    tree = build_class_tree(None, cut=peeled(n))
+    n = sys.getrecursionlimit() + 200
+    tree = build_class_tree(np.zeros((n, n)), cut=peeled(n))
     assert tree.depth == n - 1
     assert tree.leaves.tolist() == list(range(n))
     assert tree.to_text().count("\n") == 2 * n - 2
-    again = build_class_tree(None, cut=tree.to_nested())
-    assert [node.left for node in again.nodes] == [(code,) for code in range(n - 1)]
-
-
-def test_deep_trees_survive_json_and_pickle():
-    tree = build_class_tree(np.zeros((1200, 1200)), cut=peeled(1200))
-    assert tree.depth == 1199
+    assert build_class_tree(np.zeros((n, n)), cut=tree.to_nested()).nodes == tree.nodes
     assert ClassTree.from_dict(json.loads(json.dumps(tree.to_dict()))).nodes == tree.nodes
     assert pickle.loads(pickle.dumps(tree)).nodes == tree.nodes
 
@@ -220,3 +215,140 @@ def test_trees_are_frozen(tree):
 
 def test_digits_of_a_cut_are_plain_floats():
     assert {type(node.cut) for node in build_class_tree(kinds(9)["integers"].astype(int)).nodes} == {float}
+
+
+# ------------------------------------------------------------------------------------------ weights, classes, cuts
+
+NAMES = ["ant", "bee", "cat"]
+
+
+def with_value(a, b, value, mirror=True):
+    weights = symmetric(np.ones((3, 3)))
+    weights[a, b] = value
+    if mirror:
+        weights[b, a] = value
+    return weights
+
+
+def test_wrong_weights():
+    table = [
+        (with_value(0, 2, np.nan), "finite: row 'ant', column 'cat' has nan"),
+        (with_value(0, 2, np.nan, mirror=False), "finite: row 'ant', column 'cat' has nan"),
+        (with_value(1, 2, np.inf), "finite: row 'bee', column 'cat' has inf"),
+        (with_value(1, 2, -0.5), "0 or more: row 'bee', column 'cat' has -0.5"),
+        (
+            with_value(2, 1, 0.5, mirror=False),
+            "symmetric: row 'bee', column 'cat' has 1, row 'cat', column 'bee' has 0.5",
+        ),
+        (with_value(0, 1, 1e308) * 1.5, "sum of all weights is too large"),
+        (np.ones((3, 2)), r"square matrix, got an array of shape \(3, 2\)"),
+        (np.ones(3), r"square matrix, got an array of shape \(3,\)"),
+        (np.ones((3, 3, 3)), "square matrix"),
+        (sparse.csr_array(np.ones((3, 3))), "square matrix"),
+        (np.ones((4, 4)), r"3 classes need weights of shape \(3, 3\), got \(4, 4\)"),
+        (np.ones((3, 3)) * 1j, "numbers, got an array of type complex128"),
+        ([["a"] * 3] * 3, "numbers, got an array of type <U1"),
+        (np.full((3, 3), None), "finite: row 'ant', column 'bee' has nan"),
+        (np.full((3, 3), "x", dtype=object), "weights should be numbers: could not convert"),
+        (None, "weights may be None only where cut is nested lists"),
+    ]
+    assert not_refused(lambda weights: build_class_tree(weights, NAMES), table) == []
+    cuts = [(cut, "row 'ant', column 'bee' has nan") for cut in ("average-linkage", ["ant", ["bee", "cat"]])]
+    assert not_refused(lambda cut: build_class_tree(with_value(0, 1, np.nan), NAMES, cut=cut), cuts) == []
+
+
+def test_wrong_classes():
+    table = [
+        (["a", "b", "a"], "classes holds 'a' more than once"),
+        (["a", "b", 3], "mixed types"),
+        (["a", "b", None], "missing label"),
+        ([0.0, np.nan, 1.0], "missing label"),
+        ([["a"], ["b"], ["c"]], "1d array"),
+        (3, "classes should be a list or array of labels, got 3"),
+    ]
+    assert not_refused(lambda classes: build_class_tree(np.ones((3, 3)), classes), table) == []
+    few = [(([[0.0]], ["a"]), "got 1: 'a'"), (([[0.0]],), "got 1: 0"), ((np.empty((0, 0)),), "got 0")]
+    few = [(arguments, "needs two classes, " + words) for arguments, words in few]
+    assert not_refused(lambda arguments: build_class_tree(*arguments), few) == []
+
+
+def self_containing():
+    tree = ["ant"]
+    tree.append(["bee", tree])
+    return tree
+
+
+def test_wrong_cuts():
+    words = "must be one of 'min-cut', 'average-linkage' or nested lists of labels. Got"
+    unknown = [(cut, words) for cut in ("mincut", "random", "", None, 3, {"a": "b"})]
+    nested = [
+        (["ant", "bee"], "lacks the classes 'cat'"),
+        (["ant", ["bee", "ant"]], "class 'ant' more than once"),
+        (["ant", ["bee", "dog"]], "holds 'dog', which is not one of the classes"),
+        (["ant", ["bee", {"cat"}]], "not one of the classes"),
+        (["ant", "bee", "cat"], "two children, got 3: .'ant', 'bee', 'cat'"),
+        (["ant", ["bee", ["cat"]]], "two children, got 1: .'cat'"),
+        (["ant", []], "two children, got 0"),
+        ([], "two children, got 0"),
+        (self_containing(), "same list more than once"),
+    ]
+    assert not_refused(lambda cut: build_class_tree(np.ones((3, 3)), NAMES, cut=cut), unknown + nested) == []
+    assert not_refused(lambda cut: build_class_tree(None, NAMES, cut=cut), nested) == []
+    alone = [
+        (["a", ["b", "a"]], "classes holds 'a' more than once"),
+        (["a", ["b", 3]], "mixed types"),
+        (self_containing(), "same list more than once"),
+    ]
+    assert not_refused(lambda cut: build_class_tree(None, cut=cut), alone) == []
+
+
+def test_nested_lists_of_any_labels():
+    assert build_class_tree(None, cut=("b", ("a", "c"))).to_nested() == [["a", "c"], "b"]
+    assert build_class_tree(None, [2, 0, 1], cut=[np.int64(0), [np.int32(2), 1]]).to_nested() == [[2, 1], 0]
+    assert build_class_tree(None, cut=[True, False]).classes.tolist() == [False, True]
+    assert build_class_tree(None, cut=[2.0, [1.0, 0.0]]).to_nested() == [[0.0, 1.0], 2.0]
+
+
+def test_classes_keep_their_order_and_type():
+    tree = build_class_tree(np.zeros((3, 3)), np.array(["z", "x", "y"], dtype=object))
+    assert tree.classes.tolist() == ["z", "x", "y"]
+    assert tree.classes.dtype == object
+    assert build_class_tree(np.zeros((2, 2)), np.array([5, 3], np.int16)).classes.dtype == np.int16
+
+
+def test_diagonal_and_rounding_decide_nothing():
+    weights = kinds(9)["uniform"]
+    expected = build_class_tree(weights)
+    assert build_class_tree(weights + np.diag([np.nan, -1, np.inf, 5, 5, 5, 5, 5, 5])).nodes == expected.nodes
+    nearly = np.triu(weights) * (1 + 1e-15) + np.tril(weights)
+    assert as_sets(build_class_tree(nearly)) == as_sets(expected)
+
+
+def test_kinds_of_array(tmp_path):
+    weights = kinds(9)["integers"]
+    expected = build_class_tree(weights).nodes
+    memory_map = np.memmap(tmp_path / "weights", np.float64, "w+", shape=weights.shape)
+    memory_map[:] = weights
+    read_only = weights.copy()
+    read_only.flags.writeable = False
+    forms = [weights.tolist(), weights.astype(np.float32), weights.astype(">f8"), weights.astype(np.int8)]
+    for each in [*forms, np.asfortranarray(weights), read_only, memory_map, pd.DataFrame(weights)]:
+        assert build_class_tree(each).nodes == expected
+
+
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
+def test_input_is_not_written_to(cut):
+    weights = kinds(25)["sparse"] + np.eye(25)
+    labels = np.arange(25)
+    before = weights.copy()
+    tree = build_class_tree(weights, labels, cut=cut)
+    labels[:] = -1
+    np.testing.assert_array_equal(weights, before)
+    assert tree.classes.tolist() == list(range(25))
+
+
+@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
+def test_weights_of_any_size(cut):
+    ones, sizes = np.ones((40, 40)), 10.0 ** np.random.default_rng(0).integers(-300, 300, (40, 40))
+    for weights in (np.zeros((40, 40)), ones, 5e-324 * ones, sizes):
+        assert sorted(build_class_tree(symmetric(weights), cut=cut).leaf_codes) == list(range(40))
