@@ -1,4 +1,4 @@
-"""y as callers hand it in: what is accepted, what is refused, and in which words."""
+"""y as callers hand it in, labels or numbers: what is accepted, what is refused, and in which words."""
 
 import datetime
 import re
@@ -12,11 +12,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bayesfloor.data.labels import check_labels
+from bayesfloor.data.numbers import check_numbers, kind_of_numbers
+from refusals import not_refused
 
 
 def refused(y, message, **options):
     with pytest.raises(ValueError, match=re.escape(message)):
         check_labels(y, len(y) if hasattr(y, "__len__") else 1, **options)
+
+
+def of_labels(y):
+    return check_labels(y, len(y))
 
 
 DAY = datetime.date(2020, 1, 1)
@@ -87,38 +93,32 @@ def test_one_class():
     assert check_labels(["a", "a"], 2, min_classes=1)[1].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(
-    "missing",
-    [
+def test_missing_labels_are_counted():
+    rest = [None] * 12
+    ys = [
         [0.0, 1.0] + [np.nan] * 12,
-        ["a", "b"] + [None] * 12,
+        ["a", "b", *rest],
         ["a", "b"] + [np.nan] * 12,
         ["a", "b"] + [pd.NA] * 12,
-        [0, 1] + [None] * 12,
-        np.array(["a", "b"] + [None] * 12, object),
+        [0, 1, *rest],
+        np.array(["a", "b", *rest], object),
         np.array(["2020", "2021"] + ["NaT"] * 12, "M8[D]"),
         np.ma.array(list(range(14)), mask=[0, 0] + [1] * 12),
-        pd.Series(["a", "b"] + [None] * 12),
-        pd.Series(["a", "b"] + [None] * 12, dtype="category"),
-        pd.Series([0, 1] + [None] * 12, dtype="Int64"),
-        pd.Series([True, False] + [None] * 12, dtype="boolean"),
+        pd.Series(["a", "b", *rest]),
+        pd.Series(["a", "b", *rest], dtype="category"),
+        pd.Series([0, 1, *rest], dtype="Int64"),
+        pd.Series([True, False, *rest], dtype="boolean"),
         pd.Series([pd.Timestamp(2020, 1, 1)] * 2 + [pd.NaT] * 12),
-        pl.Series(["a", "b"] + [None] * 12),
-        pl.Series([0, 1] + [None] * 12),
-        pa.chunked_array([["a", "b"] + [None] * 12]),
-    ],
-)
-def test_missing_labels_are_counted(missing):
-    refused(missing, "12 missing labels")
+        pl.Series(["a", "b", *rest]),
+        pl.Series([0, 1, *rest]),
+        pa.chunked_array([["a", "b", *rest]]),
+    ]
+    table = [(y, "12 missing labels") for y in ys] + [(["a", "b", None], "y has 1 missing label$")]
+    assert not_refused(of_labels, table) == []
 
 
-def test_one_missing_label():
-    refused(["a", "b", None], "y has 1 missing label")
-
-
-@pytest.mark.parametrize(
-    ("y", "types"),
-    [
+def test_mixed_types_are_named():
+    table = [
         ([1, "a"], "int and str"),
         (["a", 1.0], "float and str"),
         (np.array([1, "a"], object), "int and str"),
@@ -127,16 +127,14 @@ def test_one_missing_label():
         ([np.True_, 2.0], "bool and float"),
         (["a", b"a"], "bytes and str"),
         ([DAY, "a"], "date and str"),
-    ],
-)
-def test_mixed_types_are_named(y, types):
-    refused(y, f"Labels of mixed types in y: {types}")
+    ]
+    assert not_refused(of_labels, [(y, f"Labels of mixed types in y: {types}") for y, types in table]) == []
 
 
-@pytest.mark.parametrize("y", [[1.5, 2.0], np.float32([0.25, 1]), np.array([1.5, 1], object), [1, 2.5]])
-def test_continuous_labels_look_like_regression(y):
-    refused(y, "Unknown label type: continuous")
-    refused(y, "this looks like regression, and classes are needed here; regression_floor takes numbers")
+def test_continuous_labels_look_like_regression():
+    words = "Unknown label type: continuous(.|\n)*this looks like regression, and classes are needed here; "
+    ys = [[1.5, 2.0], np.float32([0.25, 1]), np.array([1.5, 1], object), [1, 2.5]]
+    assert not_refused(of_labels, [(y, words + "regression_floor takes numbers") for y in ys]) == []
 
 
 def test_infinite_labels():
@@ -150,9 +148,10 @@ def test_labels_that_are_no_labels():
     refused(np.array([int, str], object), "Labels of type type cannot be sorted")
 
 
-@pytest.mark.parametrize("y", [[[1, 2], [2, 1]], np.zeros((2, 1)), pd.DataFrame({"y": [1, 2]}), pl.DataFrame([[1, 2]])])
-def test_shape(y):
-    refused(y, "y should be a 1d array, got an array of shape (2, ")
+def test_shape():
+    words = r"y should be a 1d array, got an array of shape \(2, "
+    ys = [[[1, 2], [2, 1]], np.zeros((2, 1)), pd.DataFrame({"y": [1, 2]}), pl.DataFrame([[1, 2]])]
+    assert not_refused(of_labels, [(y, words) for y in ys]) == []
 
 
 def test_scalar_and_none():
@@ -168,3 +167,50 @@ def test_lengths_in_scikit_learns_words():
         check_consistent_length([0] * 3, [0] * 2)
     with pytest.raises(ValueError, match=re.escape(str(theirs.value))):
         check_labels([0, 1], 3)
+
+
+# ---------------------------------------------------------------------------------------------------------- numbers
+
+
+def test_numbers_become_float64():
+    for y in ([1, 2.5, 3], np.array([1, 2, 3], np.int8), pd.Series([1.0, 2.0, 4.0]), np.array([True, False, True])):
+        numbers = check_numbers(y, 3)
+        assert numbers.dtype == np.float64
+        assert numbers.tolist() == [float(value) for value in list(y)]
+
+
+def test_what_is_no_target_is_refused():
+    table = [
+        (None, "requires y to be passed"),
+        ([1.0, np.nan, 2.0], "y has 1 missing value"),
+        ([1.0, None, 2.0], "y has 1 missing value"),
+        ([1.0, np.inf, 2.0], "infinity"),
+        ([1.0, 1.0, 1.0], "is 1 everywhere"),
+        ([1.0, 2.0], r"inconsistent numbers of samples: \[3, 2\]"),
+        ([[1.0], [2.0], [3.0]], r"1d array, got an array of shape \(3, 1\)"),
+        (["a", "b", "c"], "must hold numbers"),
+        ([1.0, "b", 2.0], "Got 'b' of type str"),
+        (np.array(["2020-01-01"] * 3, "M8[D]"), "must hold numbers"),
+        ([1e200, 0.0, 1.0], "divide it by a constant"),
+        ([1e-200, 0.0, 0.0], "multiply it by a constant"),
+        ([1 + 2j, 1j, 0], "must hold numbers"),
+    ]
+    assert not_refused(lambda y: check_numbers(y, 3), table) == []
+
+
+def test_the_callers_array_stays_as_it_is():
+    y = np.array([1.0, 2.0, 3.0])
+    numbers = check_numbers(y, 3)
+    numbers[0] = 9.0
+    assert y[0] == 1.0
+
+
+def test_kinds():
+    rng = np.random.default_rng(0)
+    assert kind_of_numbers(rng.standard_normal(300)) == "number"
+    assert kind_of_numbers(rng.integers(1, 8, 300).astype(float)) == "ordered"
+    assert kind_of_numbers(rng.negative_binomial(1, 0.05, 300).astype(float)) == "count"
+    assert kind_of_numbers(rng.integers(25, 300, 900).astype(float)) == "number"
+    assert kind_of_numbers(rng.uniform(size=300)) == "share"
+    assert kind_of_numbers(np.maximum(rng.standard_normal(300), 0.0)) == "bounded"
+    assert kind_of_numbers(1000.0 * rng.integers(50, 900, 300)) == "number"  # rounded prices

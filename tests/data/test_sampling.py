@@ -1,9 +1,21 @@
+"""Samples of rows, and keys of rows that only their values decide about."""
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from bayesfloor.data.folds import stratified_folds
-from bayesfloor.data.sampling import class_weights, copy_numbers, halves, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import (
+    class_weights,
+    copy_numbers,
+    halves,
+    keys_of_points,
+    keys_of_values,
+    stratified_rows,
+)
 from bayesfloor.runtime.checks import check_max_rows
+from bayesfloor.runtime.hash_kernels import add_hashes
+from bayesfloor.runtime.kernels import plainly
 
 
 @pytest.fixture
@@ -99,13 +111,6 @@ def test_max_rows_is_checked():
     for wrong in (True, 10.0, "all"):
         with pytest.raises(TypeError, match="'max_rows' parameter must be an int or None"):
             check_max_rows(wrong, 2, 70)
-    assert check_max_rows(None, 5, 100) == 100
-    assert check_max_rows(np.int64(10), 5, 100) == 10
-    with pytest.raises(ValueError, match="max_rows=9 is less than two rows for each of the 5 classes"):
-        check_max_rows(9, 5, 100)
-    for wrong in (True, 10.0, "all"):
-        with pytest.raises(TypeError, match="'max_rows' parameter must be an int or None"):
-            check_max_rows(wrong, 2, 100)
 
 
 def test_rare_classes_keep_rows_at_the_expense_of_the_large():
@@ -128,3 +133,43 @@ def test_weights_bring_back_the_shares():
     assert np.bincount(sample, weights=weights[sample]) == pytest.approx([900, 90, 10])
     assert class_weights(np.bincount(codes), codes[stratified_rows(codes, 1000, keys)]) is None
     assert class_weights(np.bincount(codes), codes) is None
+
+
+def points(kind):
+    rng = np.random.default_rng(0)
+    if kind == "numbers":
+        return rng.normal(size=(60, 7))
+    if kind == "dummies":  # every row has as many ones as any other, and some columns as many
+        return np.hstack([np.eye(3)[rng.integers(0, 3, 60)], np.eye(4)[rng.integers(0, 4, 60)]])
+    if kind == "factorial":
+        return np.array(np.meshgrid(*[[0.0, 1.0]] * 4)).reshape(4, -1).T.copy()
+    return np.where(rng.random((60, 7)) < 0.7, 0.0, rng.integers(-2, 3, (60, 7)).astype(float))
+
+
+KINDS = ("numbers", "dummies", "factorial", "zeros")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_keys_depend_on_values_alone(kind):
+    """Not on the order of rows, nor on zeros that are not stored or have a sign; equal rows have equal keys."""
+    X = points(kind)
+    keys = keys_of_points(X, 0)
+    rows = np.random.default_rng(1).permutation(len(X))
+    np.testing.assert_array_equal(keys_of_points(X[rows], 0), keys[rows])
+    _, distinct = np.unique(X, axis=0, return_inverse=True)
+    np.testing.assert_array_equal(keys[:, None] == keys, distinct.ravel()[:, None] == distinct.ravel())
+    assert not set(keys) & set(keys_of_points(X, 1))
+    for other in (sparse.csr_array(X), np.where(X == 0, -0.0, X)):
+        np.testing.assert_array_equal(keys_of_points(other, 0), keys)
+
+
+def test_the_plain_version_is_the_kernel():
+    X, rng = points("zeros"), np.random.default_rng(2)
+    words = rng.integers(0, 2**63, X.shape[1], dtype=np.uint64)
+    found = []
+    for plain in (False, True):
+        keys = np.zeros(len(X), np.uint64)
+        with plainly(plain):
+            add_hashes(X.view(np.uint64), words, keys)
+        found.append(keys)
+    np.testing.assert_array_equal(found[0], found[1])
