@@ -1,137 +1,116 @@
-"""Learners that are asked for one by one: the same predictions, and no work for others."""
+"""Learners say the same of rows to come as of rows that are there, and alone what they say among all."""
+
+import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import LogisticRegression, Ridge
 
-from bayesfloor.learn import additive, discriminants, interactions, linear_cost, local_families, marginals, nearest
 from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES, family_of
-from bayesfloor.learn.linear_cost import LINEAR_FAMILIES
+from bayesfloor.learn.later import BLOCK, Later, Steps, steps_of
+from bayesfloor.learn.linear_cost import LINEAR_FAMILIES, deep_trees
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
 
+N_TEST = 60
+
+
+def mixed_rows(n, seed=0):
+    """Return numbers of many, of few and of two values."""
+    rng = np.random.default_rng(seed)
+    few = rng.integers(0, 5, (n, 2)).astype(float)
+    return np.column_stack([rng.standard_normal((n, 3)), few, rng.random((n, 1)) < 0.4])
+
+
+def table_of(X):
+    """Return the same columns as codes with gaps: one is a category of many values, one has new values in testing."""
+    rng = np.random.default_rng(9)
+    codes = np.column_stack([X[:, :3], X[:, 3:5], rng.integers(0, 90, len(X))]).astype(float)
+    codes[::7, 0], codes[::5, 4], codes[-3:, 3] = np.nan, np.nan, 7.0
+    return Codes(codes[:-N_TEST], codes[-N_TEST:], np.array([False, False, False, True, True, True]))
+
+
+def rows_of(task, *, has_table, is_weighted, n=260):
+    X = mixed_rows(n)
+    y = X[:, 0] + X[:, 1] * X[:, 2] + (X[:, 3] == 2)
+    codes = np.digitize(y, np.quantile(y, [0.3, 0.7])) if task == "classes" else y
+    points, test = standardised(X[:-N_TEST], X[-N_TEST:])
+    weight = np.random.default_rng(1).uniform(0.5, 1.5, n - N_TEST) if is_weighted else None
+    known = {"table": table_of(X) if has_table else None, "spread": relative_spread(X[:-N_TEST]), "weight": weight}
+    if task == "classes":
+        return Train(points, codes[:-N_TEST], 3, **known), test
+    y = codes[:-N_TEST]
+    return Train.of_numbers(points, (y - y.mean()) / y.std(), **known), test
+
+
 FAMILIES = {
-    **{f"{name} of classes": (family, True) for name, family in CLASS_FAMILIES.items()},
-    **{f"{name} of many": (family, True) for name, family in LINEAR_FAMILIES.items()},
-    **{f"{name} of numbers": (family, False) for name, family in NUMBER_FAMILIES.items()},
+    **{f"classes {name}": (family, "classes") for name, family in CLASS_FAMILIES.items()},
+    **{f"numbers {name}": (family, "numbers") for name, family in NUMBER_FAMILIES.items()},
+    **{f"many {name}": (family, "classes") for name, family in LINEAR_FAMILIES.items()},
+    "own classifier": (family_of("own", LogisticRegression()), "classes"),
+    "own regressor": (family_of("own", Ridge()), "numbers"),
 }
 
 
-def rows_of(*, is_class, has_table=False, has_weight=False, n=150):
-    """Return rows of a column of names, two of 0 and 1 and three numbers, and rows to predict."""
-    rng = np.random.default_rng(0)
-    names = rng.integers(0, 6, 2 * n).astype(float)
-    X = np.column_stack([names, rng.integers(0, 2, (2 * n, 2)), rng.standard_normal((2 * n, 3))])
-    signal = np.sin(5 * names) + X[:, 3] * X[:, 4] + X[:, 1] + 0.3 * rng.standard_normal(2 * n)
-    y = np.digitize(signal[:n], [-0.5, 0.8]) if is_class else (signal[:n] - signal[:n].mean()) / signal[:n].std()
-    points, test = standardised(X[:n], X[n:])
-    table = Codes(X[:n], X[n:], np.arange(6) == 0) if has_table else None
-    weight = rng.uniform(0.5, 1.5, n) if has_weight else None
-    spread = relative_spread(X[:n])
-    return Train(points, y, 3 if is_class else 0, table=table, weight=weight, spread=spread), test
-
-
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("options", [{}, {"has_table": True}, {"has_weight": True}], ids=["plain", "table", "weights"])
-def test_each_learner_is_the_same_when_it_alone_is_asked_for(name, options):
-    family, is_class = FAMILIES[name]
-    train, test = rows_of(is_class=is_class, **options)
-    together = family(train, test, 3)
-    assert together
-    for learner, expected in together.items():
-        found = family(train._replace(wanted=frozenset({learner})), test, 3)
-        assert list(found) == [learner]
-        np.testing.assert_array_equal(found[learner], expected, err_msg=learner)
-    assert list(family(train._replace(wanted=frozenset(together)), test, 3)) == list(together)
+def test_what_is_predicted_later_and_alone_is_what_is_predicted_at_once_among_all(name):
+    """From points, and from a table with weights."""
+    family, task = FAMILIES[name]
+    for has_table in (False, True):
+        train, test = rows_of(task, has_table=has_table, is_weighted=has_table)
+        at_once = family(train, test, 3)
+        codes, to_come = None, train
+        if has_table:
+            codes = train.table.test
+            to_come = train._replace(table=train.table._replace(test=Later.codes()))
+        steps = pickle.loads(pickle.dumps(steps_of(family(to_come, Later.rows(), 3))))
+        found = steps.predict({"rows": test} | ({"codes": codes} if steps.takes_codes else {}))
+        assert at_once.keys() == found.keys()
+        for learner, values in at_once.items():
+            assert_array_equal(values, found[learner], err_msg=learner)
+    assert family(train._replace(wanted=frozenset()), test, 3) == {}
+    for learner, values in at_once.items():
+        alone = family(train._replace(wanted=frozenset({learner})), test, 3)
+        assert list(alone) == [learner]
+        assert_array_equal(alone[learner], values, err_msg=learner)
 
 
 def test_two_learners_that_share_work_are_the_same_as_among_all():
-    train, test = rows_of(is_class=True)
+    train, test = rows_of("classes", has_table=False, is_weighted=False)
     together = CLASS_FAMILIES["trees"](train, test, 0)
     wanted = frozenset({"trees", "local ridge, scaled", "another"})
     found = CLASS_FAMILIES["trees"](train._replace(wanted=wanted), test, 0)
     assert list(found) == ["trees", "local ridge, scaled"]
     for learner, predicted in found.items():
-        np.testing.assert_array_equal(predicted, together[learner])
+        assert_array_equal(predicted, together[learner])
 
 
-def test_learners_of_the_caller_are_asked_for_too():
-    train, test = rows_of(is_class=True)
-    family = family_of("own", LogisticRegression())
-    assert list(family(train._replace(wanted=frozenset({"own"})), test, 0)) == ["own"]
-    assert family(train._replace(wanted=frozenset({"LDA"})), test, 0) == {}
+def test_deep_trees_without_predictions_of_their_own():
+    train, test = rows_of("classes", has_table=False, is_weighted=False)
+    some = train._replace(wanted=frozenset(["1 neighbours, scaled"]))
+    family = partial(deep_trees, n_rows=500)
+    found = steps_of(family(some, Later.rows(), 3)).predict({"rows": test})
+    assert_array_equal(found["1 neighbours, scaled"], family(some, test, 3)["1 neighbours, scaled"])
 
 
-#: What does most of the work, wherever a module has it under a name of its own.
-WORK = [
-    (local_families, "grow_ensemble"), (local_families, "Landmarks"), (local_families, "kernel_ridge"),
-    (local_families, "components"), (local_families, "numbers_of_table"), (local_families, "_mean_slopes"),
-    (nearest, "nearest_rows"), (nearest, "local_ridge"),
-    (discriminants, "linear_discriminant"), (discriminants, "_quadratic_scores"), (discriminants, "_naive_scores"),
-    (discriminants, "_mixture"), (discriminants, "fit_logistic"),
-    (marginals, "_normal_scores"), (marginals, "_values_of"),
-    (marginals, "fit_logistic"), (marginals, "grow_ensemble"),
-    (interactions, "quartile_bins"), (interactions, "halves"), (interactions, "grow_ensemble"),
-    (interactions, "kernel_ridge"),
-    (additive, "fit_ridge"), (additive, "lasso_path"), (additive, "_bumps"),
-    (linear_cost, "grow_deep"), (linear_cost, "components"), (linear_cost, "kernel_ridge"), (linear_cost, "fit_model"),
-    (linear_cost, "narrow"), (linear_cost, "numbers_of_table"),
-]  # fmt: skip
-
-#: Of a family and the one learner that is asked for, all of the above that is called; the rest is not.
-NEEDED = {
-    ("neighbours of classes", "15 neighbours"): {"nearest_rows"},
-    ("neighbours of classes", "local ridge"): {"nearest_rows", "local_ridge"},
-    ("kernels of classes", "kernel ridge 0.6"): {"Landmarks"},
-    ("unit of classes", "kernel ridge, one unit"): {"components", "kernel_ridge"},
-    ("unit of classes", "5 neighbours, one unit"): {"components", "nearest_rows"},
-    ("trees of classes", "deep trees"): {"grow_ensemble"},
-    ("trees of classes", "kernel ridge, scaled"): {"grow_ensemble", "kernel_ridge"},
-    ("trees of numbers", "trees of means"): {"grow_ensemble", "numbers_of_table"},
-    ("gaussian of classes", "prior"): set(),
-    ("gaussian of classes", "LDA"): {"linear_discriminant"},
-    ("marginals of classes", "LDA of ranks"): {"_normal_scores"},
-    ("nominal of classes", "value naive Bayes"): {"_values_of"},
-    ("nominal of classes", "value logistic"): {"_values_of", "fit_logistic"},
-    ("pairs of classes", "pair tables"): {"quartile_bins"},
-    ("triples of classes", "triple trees"): {"halves", "grow_ensemble"},
-    ("linear of numbers", "mean"): set(),
-    ("additive of numbers", "additive, rough"): {"_bumps", "fit_ridge"},
-    ("simple of many", "logistic"): {"narrow", "fit_logistic"},
-    ("deep trees of many", "deep trees"): {"grow_deep"},
-    ("deep trees of many", "landmark ridge"): {"grow_deep", "components", "kernel_ridge"},
-    ("unit of many", "5 neighbours, one unit"): {"components", "nearest_rows"},
-}
+def test_rows_are_cut_into_blocks():
+    blocks = Steps.blocks(2 * BLOCK + 5)
+    assert [(each.start, each.stop) for each in blocks] == [(0, BLOCK), (BLOCK, 2 * BLOCK), (2 * BLOCK, 2 * BLOCK + 5)]
+    assert Steps.blocks(0) == []
 
 
-@pytest.fixture
-def called(monkeypatch):
-    names = set()
-
-    def noting(module, name):
-        work = getattr(module, name)
-
-        def run(*args, **options):
-            names.add(name)
-            return work(*args, **options)
-
-        monkeypatch.setattr(module, name, run)
-
-    for module, name in WORK:
-        noting(module, name)
-    return names
+def test_what_outputs_share_is_done_once():
+    shared = Later.rows() @ np.eye(2)
+    steps = steps_of({"a": shared * np.ones(2), "b": shared + np.ones(2)})
+    assert sorted(steps.functions) == ["later.product", "later.scaled", "later.shifted", "rows"]
 
 
-@pytest.mark.parametrize(("name", "learner"), NEEDED)
-def test_work_that_only_others_need_is_not_done(name, learner, called):
-    family, is_class = FAMILIES[name]
-    train, test = rows_of(is_class=is_class, has_table=True)
-    assert list(family(train._replace(wanted=frozenset({learner})), test, 0)) == [learner]
-    assert called == NEEDED[name, learner]
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_nothing_is_done_where_nothing_is_asked_for(name, called):
-    family, is_class = FAMILIES[name]
-    train, test = rows_of(is_class=is_class, has_table=True)
-    assert family(train._replace(wanted=frozenset()), test, 0) == {}
-    assert not called
+def test_rows_to_come_have_no_values():
+    rows = Later.rows()
+    with pytest.raises(TypeError, match="asked for its values"):
+        np.asarray(rows)
+    with pytest.raises(TypeError, match="how many there are"):
+        len(rows)
+    with pytest.raises(TypeError):
+        np.exp(rows)
