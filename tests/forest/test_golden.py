@@ -28,63 +28,39 @@ def load(name, variant):
     return X, y
 
 
-@pytest.fixture(params=LOADERS)
-def name(request):
-    return request.param
+@pytest.mark.parametrize("name", LOADERS)
+def test_counts_are_those_of_the_authors(name, golden_dir):
+    written = json.loads((golden_dir / f"{name}.json").read_text())
+    for variant in VARIANTS:
+        golden = written[variant]
+        X, y = load(name, variant)
+        for seed in (0, 1, 2):
+            result = class_forests(X, y, random_state=seed)
+            assert result.class_counts.tolist() == golden["class_counts"]
+            of_pairs = result.pair_cross_counts.cumsum(axis=0)
+            of_whole = result.whole.cross_counts(y).cumsum(axis=0)
+            if golden["n_tied_distances"] == 0:
+                for n_trees, expected in golden["pairwise_cross_edges_cumulative"].items():
+                    np.testing.assert_array_equal(of_pairs[int(n_trees) - 1], expected)
+                for n_trees, expected in golden["ovr_cross_edge_matrix_cumulative"].items():
+                    np.testing.assert_array_equal(of_whole[int(n_trees) - 1], expected)
+            for found, key in ((of_pairs[2], "pairwise_cross_edges"), (of_whole[2].sum(axis=1), "ovr_cross_edges")):
+                lowest = np.array(golden[f"{key}_3_perm_min"])
+                settled = lowest == np.array(golden[f"{key}_3_perm_max"])
+                assert settled.any()
+                np.testing.assert_array_equal(found[settled], lowest[settled])
 
 
-@pytest.fixture(params=VARIANTS)
-def variant(request):
-    return request.param
-
-
-@pytest.fixture
-def golden(golden_dir, name, variant):
-    return json.loads((golden_dir / f"{name}.json").read_text())[variant]
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_pairs(golden, name, variant, seed):
-    X, y = load(name, variant)
-    result = class_forests(X, y, random_state=seed)
-    assert result.class_counts.tolist() == golden["class_counts"]
-    cumulative = result.pair_cross_counts.cumsum(axis=0)
-    if golden["n_tied_distances"] == 0:
-        for n_trees, expected in golden["pairwise_cross_edges_cumulative"].items():
-            np.testing.assert_array_equal(cumulative[int(n_trees) - 1], expected)
-    lowest = np.array(golden["pairwise_cross_edges_3_perm_min"])
-    settled = lowest == np.array(golden["pairwise_cross_edges_3_perm_max"])
-    assert settled.any()
-    np.testing.assert_array_equal(cumulative[2][settled], lowest[settled])
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_whole(golden, name, variant, seed):
-    X, y = load(name, variant)
-    cumulative = class_forests(X, y, random_state=seed).whole.cross_counts(y).cumsum(axis=0)
-    if golden["n_tied_distances"] == 0:
-        for n_trees, expected in golden["ovr_cross_edge_matrix_cumulative"].items():
-            np.testing.assert_array_equal(cumulative[int(n_trees) - 1], expected)
-    lowest = np.array(golden["ovr_cross_edges_3_perm_min"])
-    settled = lowest == np.array(golden["ovr_cross_edges_3_perm_max"])
-    assert settled.any()
-    np.testing.assert_array_equal(cumulative[2].sum(axis=1)[settled], lowest[settled])
-
-
-def test_float32_gives_the_same_counts(name, variant):
-    X, y = load(name, variant)
-    single = class_forests(X.astype(np.float32), y)
-    if (name, variant) == ("iris", "raw"):
+@pytest.mark.parametrize("name", LOADERS)
+def test_neither_float32_nor_the_order_of_rows_matters(name):
+    for variant in VARIANTS:
+        X, y = load(name, variant)
+        single = class_forests(X.astype(np.float32), y)
         # Distances tied in decimals round apart, and in float32 to another order: other points.
-        double = class_forests(X.astype(np.float32).astype(np.float64), y)
-    else:
-        double = class_forests(X, y)
-    np.testing.assert_array_equal(single.pair_cross_counts, double.pair_cross_counts)
-    np.testing.assert_array_equal(single.whole.cross_counts(y), double.whole.cross_counts(y))
-
-
-def test_row_order_does_not_matter(name, variant):
-    X, y = load(name, variant)
-    moved = np.random.default_rng(0).permutation(len(y))
-    expected = spanning_forests(X).cross_counts(y)
-    np.testing.assert_allclose(spanning_forests(X[moved]).cross_counts(y[moved]), expected)
+        is_tied = (name, variant) == ("iris", "raw")
+        double = class_forests(X.astype(np.float32).astype(np.float64) if is_tied else X, y)
+        np.testing.assert_array_equal(single.pair_cross_counts, double.pair_cross_counts)
+        np.testing.assert_array_equal(single.whole.cross_counts(y), double.whole.cross_counts(y))
+        moved = np.random.default_rng(0).permutation(len(y))
+        expected = spanning_forests(X).cross_counts(y)
+        np.testing.assert_allclose(spanning_forests(X[moved]).cross_counts(y[moved]), expected)
