@@ -87,6 +87,7 @@ def test_poor_training_sets(change):
 
 
 @pytest.mark.interpreted
+@pytest.mark.timeout(1800)  # by the interpreter
 def test_few_rows_of_many_classes():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, (40, 5)), rng.integers(0, 4, 40), rng.standard_normal(40)])
