@@ -1,4 +1,7 @@
-"""The same forests from worker processes as from this one, to the last bit, whatever happens to the workers."""
+"""The same forests from worker processes as from this one, to the last bit, whatever happens to the workers.
+
+Two cases run with every change, the others with `make test-all`.
+"""
 
 import asyncio
 import json
@@ -8,36 +11,33 @@ import subprocess
 import sys
 import threading
 import time
-from functools import partial
 
 import numpy as np
+import polars
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_array_equal
-from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import (
-    HierarchicalClassifier,
     class_forests,
-    difficulty_report,
     learned_floor,
     spanning_forests,
 )
 from bayesfloor.cli import main
 from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
-from bayesfloor.forest.partitions import tasks
-from bayesfloor.report import figures
-from bayesfloor.runtime import cluster, task_graph
+from bayesfloor.forest.partitions import chunks, tasks
+from bayesfloor.runtime import cluster
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 dask = pytest.importorskip("dask")
+
+of_all = pytest.mark.slow  # tests of `make test-all`
 
 ROWS = 250  # to a partition: enough partitions for several levels of merging
 
@@ -73,23 +73,25 @@ def assert_same_class_forests(actual, expected):
             assert_array_equal(one.rows, other.rows)
 
 
+@of_all
 @pytest.mark.parametrize(
-    ("kind", "n", "d"),
+    ("kind", "n", "d", "scale"),
     [
-        ("gaussian", 1500, 4),
-        ("gaussian", 1000, 40),
-        ("one_hot", 1000, 20),
-        ("some_copies", 1500, 5),
-        ("few_distinct", 1000, 3),
-        ("all_identical", 600, 2),
-        ("signed_zeros", 800, 4),
+        ("gaussian", 1000, 40, 1.0),
+        ("some_copies", 1500, 5, 1e-250),  # squares leave the range of floats
+        ("few_distinct", 1000, 3, 1e250),
+        ("all_identical", 600, 2, 1.0),
+        ("signed_zeros", 800, 4, 1.0),
+        ("gaussian", 2, 3, 1.0),
+        ("gaussian", 10, 3, 1.0),  # fewer partitions than workers
     ],
 )
-def test_forests(client, in_small_partitions, kind, n, d):
-    X = make_points(kind, n, d)
+def test_forests(client, in_small_partitions, kind, n, d, scale):
+    X = scale * make_points(kind, n, d)
     assert_same_forests(spanning_forests(X, client=client), local(X))
 
 
+@of_all
 def test_the_workers_do_the_work(client, in_small_partitions, monkeypatch):
     X = make_points("gaussian", 600, 6)
     expected = local(X)
@@ -104,40 +106,17 @@ def test_the_workers_do_the_work(client, in_small_partitions, monkeypatch):
         local(X)
 
 
-@pytest.mark.parametrize("scale", [1e-250, 1e250])
-def test_scales_whose_squares_leave_the_range_of_floats(client, in_small_partitions, scale):
-    X = scale * make_points("gaussian", 700, 3)
-    assert_same_forests(spanning_forests(X, client=client), local(X))
-
-
-def test_number_of_trees_and_seed(client, in_small_partitions):
-    X = make_points("one_hot", 900, 10)
-    for n_trees, seed in ((1, 0), (7, 5)):
-        forests = spanning_forests(X, n_trees=n_trees, random_state=seed, client=client)
-        assert_same_forests(forests, local(X, n_trees=n_trees, random_state=seed))
-    assert np.any(local(X).edges != local(X, random_state=5).edges)  # the seed matters here
-
-
-@pytest.mark.parametrize("n", [2, 10, 2500])
-def test_fewer_partitions_than_workers(client, n):
-    X = make_points("gaussian", n, 3)
-    assert_same_forests(spanning_forests(X, n_trees=2, client=client), local(X, n_trees=2))
-
-
 @pytest.mark.parametrize(
     ("kind", "n_classes"),
     # classes cut into partitions, several in a partition, and both: frequencies are unequal
-    [("gaussian", 2), ("one_hot", 3), ("few_distinct", 6), ("integer_grid", 60)],
+    [("one_hot", 3), *(pytest.param(*row, marks=of_all) for row in (("gaussian", 2), ("integer_grid", 60)))],
 )
 def test_class_forests(client, in_small_partitions, kind, n_classes):
     X, y = make_points(kind, 1200, 5), make_labels(1200, n_classes)
     names = np.array([f"class {label:02}" for label in y])
-    assert_same_class_forests(class_forests(X, names, client=client), local_classes(X, names))
-
-
-def test_progress(client, in_small_partitions):
     calls = []
-    spanning_forests(make_points("gaussian", 1000, 3), client=client, progress=lambda *call: calls.append(call))
+    forests = class_forests(X, names, client=client, progress=lambda *call: calls.append(call))
+    assert_same_class_forests(forests, local_classes(X, names))
     done = [call[0] for call in calls]
     assert done == sorted(done)
     assert calls[-1][0] == calls[-1][1] > 0
@@ -169,6 +148,7 @@ def restored(client):
     return pids
 
 
+@of_all
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_worker_killed_with_its_partitions(client, monkeypatch):
     X = make_points("gaussian", 8000, 16)
@@ -184,18 +164,7 @@ def test_a_worker_killed_with_its_partitions(client, monkeypatch):
     assert restored(client) != set(killer.pids.values())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_worker_killed_half_way_that_read_a_part_of_a_file(client, tmp_path):
-    X, y = make_points("some_copies", 4000, 12), make_labels(4000, 5)
-    np.save(tmp_path / "X.npy", X)
-    killer = Killer(client, 0.4)
-    with plan.override(partition_rows=700):
-        forests = class_forests(tmp_path / "X.npy", y, client=client, progress=killer)
-    assert killer.killed
-    assert_same_class_forests(forests, local_classes(X, y))
-    restored(client)
-
-
+@of_all
 @pytest.mark.parametrize(("after", "kind"), [("_scatter_at_once", "partition"), ("_hand_out", "wanted")])
 def test_what_dask_does_not_tell_is_lost(client, in_small_partitions, monkeypatch, after, kind):
     """The scheduler forgets a key while the client's future stays as it was, as when a worker dies at the moment."""
@@ -245,75 +214,33 @@ def bytes_written(dask_worker):
     return sum(value for (what, unit), value in metrics.items() if (what, unit) == ("disk-write", "bytes"))
 
 
-@pytest.mark.parametrize("n_classes", [1, 3])
-def test_points_and_edges_are_spilled(client_that_spills, n_classes, set_limits):
+@of_all
+@pytest.mark.limits(task_edges=4000)
+def test_points_and_edges_are_spilled(client_that_spills):
     client = client_that_spills
-    X, y = make_points("some_copies", 3000, 20), make_labels(3000, n_classes)
+    X, y = make_points("some_copies", 3000, 20), make_labels(3000, 3)
     before = sum(client.run(bytes_written).values())
-    set_limits(task_edges=4000)
     with plan.override(partition_rows=400):
-        if n_classes == 1:
-            assert_same_forests(spanning_forests(X, client=client), local(X))
-        else:
-            assert_same_class_forests(class_forests(X, y, client=client), local_classes(X, y))
+        assert_same_class_forests(class_forests(X, y, client=client), local_classes(X, y))
     assert sum(client.run(bytes_written).values()) - before > X.nbytes
-
-
-def test_dask_is_told_how_large_results_are(client_that_spills, in_small_partitions, monkeypatch):
-    sizes = {}
-    gather = cluster.ClusterRun._gather
-
-    def look(run, names):
-        found = gather(run, names)
-        sizes.update({name: (dask.sizeof.sizeof(value), task_graph.bytes_of(value)) for name, value in found.items()})
-        return found
-
-    monkeypatch.setattr(cluster.ClusterRun, "_gather", look)
-    X, y = make_points("gaussian", 1000, 8), make_labels(1000, 3)
-    class_forests(X, y, client=client_that_spills)
-    points = tasks.PartitionInMemory(tasks.PartitionEnds(0, *np.zeros((3, 9))), np.zeros(2), np.zeros((9, 7)))
-    sizes["partition"] = dask.sizeof.sizeof(points), 8 * (3 * 9 + 2 + 9 * 7)
-    assert len(sizes) > 4
-    for name, (told, n_bytes) in sizes.items():
-        assert n_bytes <= told <= n_bytes + 10_000, name
-
-
-def test_what_all_tasks_have_had_is_let_go(client, in_small_partitions, monkeypatch, set_limits):
-    used_up = []
-    let_go = cluster.ClusterRun._let_go
-    monkeypatch.setattr(
-        cluster.ClusterRun, "_let_go", lambda run, done: (let_go(run, done), used_up.append(set(run.used_up)))
-    )
-    work_here = cluster.ClusterRun._work_here
-    here = []
-    monkeypatch.setattr(
-        cluster.ClusterRun, "_work_here", lambda run, done: (work_here(run, done), here.extend(run.here))
-    )
-    X = make_points("gaussian", 1200, 3)
-    set_limits(task_edges=4000)
-    assert_same_forests(spanning_forests(X, client=client), local(X))
-    assert here  # the last merges are too large for a worker's task
-    assert {"partition 0", "partition 1", "grow 0", "join 0 1"} & used_up[-1]
 
 
 def tasks_of_ours(dask_scheduler):
     return [str(key) for key in dask_scheduler.tasks if str(key).startswith("bayesfloor-")]
 
 
-def test_an_interrupt_takes_the_work_back(client):
+@of_all
+def test_nothing_is_left_on_the_workers(client):
+    """Neither of work that is done nor of work that was interrupted."""
+    X = make_points("gaussian", 8000, 16)
+
     def interrupt(done, total):
         raise KeyboardInterrupt
 
-    with plan.override(partition_rows=1000), pytest.raises(KeyboardInterrupt):
-        spanning_forests(make_points("gaussian", 8000, 16), client=client, progress=interrupt)
-    deadline = time.monotonic() + 20
-    while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert left == []
-
-
-def test_nothing_is_left_on_the_workers(client, in_small_partitions):
-    spanning_forests(make_points("gaussian", 1000, 3), client=client)
+    with plan.override(partition_rows=1000):
+        spanning_forests(X[:3000], client=client)
+        with pytest.raises(KeyboardInterrupt):
+            spanning_forests(X, client=client, progress=interrupt)
     deadline = time.monotonic() + 20
     while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -344,6 +271,7 @@ def lone_scheduler(tmp_path):
             process.wait()
 
 
+@of_all
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP and SIGKILL")
 def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch):
     scheduler, address = lone_scheduler
@@ -370,6 +298,7 @@ def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch
         spanning_forests(X, client=client)
 
 
+@of_all
 def test_a_cluster_without_workers(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
     with (
@@ -384,13 +313,7 @@ def forever(*_, **__):
     threading.Event().wait()
 
 
-def test_data_that_does_not_arrive_travels_with_the_tasks(client, in_small_partitions, monkeypatch):
-    monkeypatch.setattr(cluster, "STALLED_S", 10.0)
-    monkeypatch.setattr(client, "scatter", forever)
-    X = make_points("gaussian", 1000, 3)
-    assert_same_forests(spanning_forests(X, client=client), local(X))
-
-
+@of_all
 @pytest.mark.parametrize("call", ["gather", "call_stack"])
 def test_a_message_that_never_comes_back_is_an_error(client, monkeypatch, call):
     monkeypatch.setattr(cluster, "STALLED_S", 0.5)
@@ -401,40 +324,7 @@ def test_a_message_that_never_comes_back_is_an_error(client, monkeypatch, call):
         spanning_forests(make_points("gaussian", 50, 3), client=client)
 
 
-def test_a_task_may_take_as_long_as_it_likes(client, monkeypatch):
-    client.run(nap, 0)  # the workers have loaded this file
-    monkeypatch.setattr(cluster, "STALLED_S", 1.0)
-    run = cluster.ClusterRun(
-        cluster.cluster_of(client), task_graph.Graph({}, {"a": task_graph.Job(partial(nap, 4), ())}, ["a"])
-    )
-    assert run.run(None) == {"a": "rested"}
-    assert run.n_repairs == 0
-
-
-def nap(seconds):
-    time.sleep(seconds)
-    return "rested"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
-def test_a_signal_comes_through_while_a_message_does_not(client, monkeypatch):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(client, "scatter", forever)
-    usual = signal.signal(signal.SIGUSR1, interrupt)
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGUSR1))
-    timer.start()
-    began = time.monotonic()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            learned_floor(*load_iris(return_X_y=True), learners=["gaussian"], client=client)
-    finally:
-        timer.join()
-        signal.signal(signal.SIGUSR1, usual)
-    assert time.monotonic() - began < 20
-
-
+@of_all
 def test_a_closed_client(client):
     other = distributed.Client(client.scheduler.address)
     other.close()
@@ -442,56 +332,18 @@ def test_a_closed_client(client):
         spanning_forests([[0.0], [1.0]], client=other)
 
 
-@pytest.mark.parametrize("client", ["tcp://127.0.0.1:8786", 3])
-def test_what_is_no_client(client):
-    with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client or None\. Got"):
-        spanning_forests([[0.0], [1.0]], client=client)
-
-
-def test_input_is_checked_as_ever(client):
-    with pytest.raises(ValueError, match="contains NaN in 1 row, column 1"):
-        spanning_forests([[0.0, 1.0], [1.0, np.nan]], client=client)
-    with pytest.raises(ValueError, match="needs two classes, got 1"):
-        class_forests([[0.0], [1.0]], [1, 1], client=client)
-    with pytest.raises(TypeError, match="'progress' parameter must be"):
-        spanning_forests([[0.0], [1.0]], client=client, progress="yes")
-
-
-def test_a_client_is_not_picked_up_unasked(client, monkeypatch):
-    def refuse(*_):
-        raise AssertionError("went to the cluster")
-
-    monkeypatch.setattr(cluster.ClusterRun, "run", refuse)
-    with client.as_current():
-        assert spanning_forests(make_points("gaussian", 500, 3)).spans
-
-
-def test_dask_is_loaded_only_when_it_is_asked_for():
-    script = """
-import sys
-import numpy as np
-from bayesfloor import bayes_error, spanning_forests
-spanning_forests(np.arange(20.0).reshape(10, 2))
-assert not {"dask", "distributed"} & sys.modules.keys()
-sys.modules["distributed"] = None
-try:
-    spanning_forests([[0.0], [1.0]], client=object())
-except ImportError as error:
-    print(error)
-"""
-    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert answer.stdout.strip() == "a cluster needs dask.distributed: pip install 'bayesfloor[dask]'"
-
-
-def test_the_nodes_of_a_classifier_are_fitted_there_too(client):
+def test_what_is_no_client():
     X, y = load_iris(return_X_y=True)
-    model = HierarchicalClassifier(LogisticRegression(max_iter=500))
-    here = clone(model).fit(X, y).predict(X)
-    with parallel_config("dask", client=client):
-        there = clone(model).set_params(n_jobs=-1).fit(X, y).predict(X)
-    np.testing.assert_array_equal(here, there)
+    for client in ("tcp://127.0.0.1:8786", 3):
+        for call in (
+            lambda client: spanning_forests(X, client=client),
+            lambda client: learned_floor(X, y, client=client),
+        ):
+            with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client or None\. Got"):
+                call(client)
 
 
+@of_all
 @pytest.mark.parametrize("command", ["pairs", "floor"])
 def test_the_command_line_computes_there(client, monkeypatch, tmp_path, capsys, command):
     runs = []
@@ -540,6 +392,7 @@ def test_learners_are_trained_there(client, monkeypatch):
         learned_floor(X, y, learners=learners)
 
 
+@of_all
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_worker_killed_while_it_trains(client):
     X, y = load_iris(return_X_y=True)
@@ -551,59 +404,77 @@ def test_a_worker_killed_while_it_trains(client):
     restored(client)
 
 
-@pytest.mark.parametrize("needs", [(), ("number",)])
-def test_a_job_for_a_worker_that_is_gone_is_done_by_another(client, needs):
-    known, gone = cluster.Cluster(client), "tcp://127.0.0.1:1"
-    known.workers = {**known.workers, gone: 1}  # as if it had died since the scheduler was asked
-    job = task_graph.Job(int, needs, worker=gone)
-    run = cluster.ClusterRun(known, task_graph.Graph({"number": 42}, {"job": job}, ["job"]))
-    patience = time.monotonic() + 30.0
-
-    def check(done, total):
-        assert time.monotonic() < patience, "nobody does it"
-
-    assert run.run(check) == {"job": 42 if needs else 0}
+# ------------------------------------------------------------------------------- files and collections, read by workers
 
 
-def test_an_interrupt_takes_the_fits_back(client, monkeypatch):
-    raised = []
-    run = cluster.ClusterRun.run
-
-    def note(self, report):
-        try:
-            return run(self, report)
-        except BaseException as error:
-            raised.append(type(error))
-            raise
-
-    monkeypatch.setattr(cluster.ClusterRun, "run", note)
-
-    def interrupt(done, total):
-        if done > 0:
-            raise KeyboardInterrupt
-
-    X, y = make_points("gaussian", 400, 4), make_labels(400, 3)
-    before = set(client.run_on_scheduler(tasks_of_ours))  # what an earlier test has not let go of yet
-    with pytest.raises(KeyboardInterrupt):
-        learned_floor(X, y, learners=["gaussian", "trees"], client=client, progress=interrupt)
-    deadline = time.monotonic() + 20
-    while (left := set(client.run_on_scheduler(tasks_of_ours)) - before) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert left == set()
-    assert raised == [InterruptedError]  # not finished first
+@of_all
+def test_files_read_by_workers(client, tmp_path, in_small_partitions):
+    X = make_points("some_copies", 900, 5)
+    np.save(tmp_path / "X.npy", np.vstack([X + 1, X, X]))
+    part_of_a_map = np.load(tmp_path / "X.npy", mmap_mode="r")[len(X) : 2 * len(X)]
+    polars.DataFrame(X).write_parquet(tmp_path / "X.parquet", row_group_size=170)
+    for stored in (part_of_a_map, tmp_path / "X.parquet"):
+        assert_same_forests(spanning_forests(stored, client=client), local(X))
 
 
-def test_a_report_trains_there(client, monkeypatch):
-    def train(*_, **options):
-        assert options["client"] is client
-        raise NotImplementedError  # that much of the report is enough
-
-    monkeypatch.setattr(figures, "learned_floor_of", train)
-    with pytest.raises(NotImplementedError):
-        difficulty_report(*load_iris(return_X_y=True), client=client)
+@of_all
+def test_dask_array(client, in_small_partitions):
+    array = pytest.importorskip("dask.array")
+    X = make_points("some_copies", 900, 5)
+    for of_chunks in ((170, 2), (900, 5), (333, 5)):
+        assert_same_forests(spanning_forests(array.from_array(X, chunks=of_chunks), client=client), local(X))
 
 
-def test_learners_need_a_client_that_is_one():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client or None\. Got"):
-        learned_floor(X, y, client="tcp://127.0.0.1:8786")
+@of_all
+def test_dask_array_of_unknown_length(client, in_small_partitions):
+    array = pytest.importorskip("dask.array")
+    X = make_points("gaussian", 900, 3)
+    lazy = array.from_array(X, chunks=(200, 3))
+    positive = lazy[lazy[:, 0] > 0]
+    assert np.isnan(positive.shape[0])
+    assert_same_forests(spanning_forests(positive, client=client), local(X[X[:, 0] > 0]))
+
+
+@of_all
+def test_dask_data_frame_and_its_default_client(client, in_small_partitions):
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    X, y = make_points("one_hot", 900, 6), make_labels(900, 3)
+    frame = frames.from_pandas(pandas.DataFrame(X, columns=[f"x{j}" for j in range(6)]), npartitions=5)
+    frame = frame[frame["x0"] >= 0]  # filters leave nothing known of the partitions' sizes
+    assert_same_forests(spanning_forests(frame), local(X))
+    with plan.override(partition_rows=None):
+        expected = class_forests(X, y)
+    assert_array_equal(class_forests(frame, y).pair_cross_counts, expected.pair_cross_counts)
+
+
+@of_all
+def test_a_persisted_array_is_used_where_it_lies(client, in_small_partitions):
+    array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+    X = make_points("gaussian", 900, 4)
+    held = client.persist(array.from_array(X, chunks=(170, 4)))
+    distributed.wait(held)
+    rows = chunks.rows_of_collection(cluster.Cluster(client), held)
+    assert [chunk.future.key for chunk in rows.chunks] == [future.key for future in distributed.futures_of(held)]
+    assert_same_forests(spanning_forests(held, client=client), local(X))
+    assert {future.status for future in distributed.futures_of(held)} == {"finished"}  # still there
+
+
+@of_all
+def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_partitions):
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.arange(800.0), "b": 1.0})
+    frame.loc[700, "b"] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN in 1 row, column 'b' \(of partition 3\)"):
+        spanning_forests(frames.from_pandas(frame, npartitions=4), client=client)
+
+
+@of_all
+def test_a_collection_without_a_cluster(monkeypatch):
+    array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+
+    def no_client():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "default_client", no_client)
+    with pytest.raises(ValueError, match="X is a Dask collection, and there is no cluster to compute it: pass client="):
+        spanning_forests(array.ones((10, 2)))

@@ -1,4 +1,4 @@
-"""Files and Dask collections: read or computed a part at a time, with the forests of the array they hold."""
+"""Rows in partitions: how they are cut, what tasks get, and files that are read a part at a time."""
 
 import errno
 import os
@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from itertools import combinations
 
 import numpy as np
 import polars
@@ -15,10 +16,15 @@ from numpy.testing import assert_array_equal
 
 from bayesfloor import bayes_error, class_forests, spanning_forests
 from bayesfloor.forest import plan
-from bayesfloor.forest.partitions import chunks, dispatch
-from bayesfloor.runtime import cluster
+from bayesfloor.forest.order.arrays import ForestEdges
+from bayesfloor.forest.partitions import chunks, dispatch, graph, tasks
+from bayesfloor.forest.partitions.dispatch import RowsInMemory, plan_partitions
+from bayesfloor.forest.partitions.layout import MOST_PARTITION_BYTES, cut_rows, rows_per_partition
+from bayesfloor.runtime.settings import Limits, settings
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
+from naive_forests import naive_forests
+from refusals import not_refused
 
 ROWS = 250
 
@@ -59,29 +65,28 @@ STORED = {
 
 @pytest.mark.parametrize(
     ("store", "kind"),
-    [(store, "signed_zeros") for store in STORED]
-    + [("npy", kind) for kind in ("gaussian", "some_copies", "all_identical")],
+    [
+        *((store, "signed_zeros") for store in STORED if store != "npy"),
+        ("npy", "some_copies"),
+        ("npy", "all_identical"),
+    ],
 )
 def test_same_forests_as_from_the_array(tmp_path, in_small_partitions, store, kind):
-    X = make_points(kind, 1100, 5)
+    X = make_points(kind, 800, 5)
     assert_same_forests(spanning_forests(STORED[store](tmp_path, X)), local(X))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.bool_])
-def test_other_types(tmp_path, in_small_partitions, dtype):
-    X = make_points("integer_grid", 700, 4).astype(dtype)
-    assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
-
-
-@pytest.mark.parametrize("scale", [1e-250, 1e250])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_scale_and_threads(tmp_path, in_small_partitions, scale, n_jobs):
-    X = scale * make_points("cauchy", 900, 30)
-    assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X), n_jobs=n_jobs), local(X))
+def test_types_scales_and_threads(tmp_path, in_small_partitions):
+    for dtype in (np.float32, np.int16, np.bool_):
+        X = make_points("integer_grid", 600, 4).astype(dtype)
+        assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
+    for scale, n_jobs in ((1e-250, 1), (1e250, 2)):
+        X = scale * make_points("cauchy", 700, 30)
+        assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X), n_jobs=n_jobs), local(X))
 
 
 def test_one_far_row_that_no_sample_sees(tmp_path, in_small_partitions):
-    X = make_points("gaussian", 3000, 4)
+    X = make_points("gaussian", 1500, 4)
     X[1234] *= 1e60
     assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
 
@@ -103,8 +108,7 @@ def test_rows_that_one_hash_does_not_tell_apart(tmp_path, in_small_partitions, m
     assert_same_forests(forests, local(X))  # no two edges are equally long: hashes decide nothing
 
 
-@pytest.mark.parametrize("n_classes", [2, 7, 40])
-@pytest.mark.parametrize("store", ["npy", "parquet"])
+@pytest.mark.parametrize(("store", "n_classes"), [("npy", 2), ("parquet", 7), ("npy", 40)])
 def test_class_forests(tmp_path, in_small_partitions, store, n_classes):
     X, y = make_points("some_copies", 1000, 4), make_labels(1000, n_classes)
     actual = class_forests(STORED[store](tmp_path, X), y)
@@ -171,20 +175,16 @@ def test_bad_values_are_named_with_their_rows(tmp_path, in_small_partitions):
         spanning_forests(tmp_path / "text.parquet")
 
 
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
+def test_files_of_something_else(tmp_path, in_small_partitions):
+    table = [
         (np.arange(5.0), "Expected 2D array, got 1D array"),
         (np.zeros((3, 2, 2)), "Found array with dim 3"),
         (np.zeros((1, 2)), "Found array with 1 sample"),
         (np.zeros((4, 0)), "Found array with 0 feature"),
         (np.zeros((4, 2), complex), "Complex data not supported"),
         (np.array([["a"], ["b"]]), "could not convert to float"),
-    ],
-)
-def test_files_of_something_else(tmp_path, in_small_partitions, array, message):
-    with pytest.raises(ValueError, match=message):
-        spanning_forests(saved(tmp_path / "X.npy", array))
+    ]
+    assert not_refused(lambda array: spanning_forests(saved(tmp_path / "X.npy", array)), table) == []
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -202,16 +202,16 @@ def test_files_that_cannot_be_read(tmp_path):
         spanning_forests(tmp_path / "objects.npy")
 
 
-@pytest.mark.parametrize("name", ["pts.parquet", "pts[1].parquet", "PTS.PARQUET", "pts*.pq", "pts[1].npy", "PTS.NPY"])
-def test_a_file_of_points_whatever_it_is_called(tmp_path, name):
+def test_a_file_of_points_whatever_it_is_called(tmp_path):
     X = make_points("gaussian", 60, 3) * [1, 10, 100]  # a table would be standardised
     y = np.repeat(["a", "b"], 30)
-    path = (as_parquet if name.lower().endswith(("parquet", "pq")) else named_array)(tmp_path / name, X)
-    assert_same_forests(spanning_forests(path), local(X))
-    assert_same_forests(spanning_forests(str(path)), local(X))
-    counts = class_forests(X, y).pair_cross_counts
-    np.testing.assert_array_equal(class_forests(str(path), y).pair_cross_counts, counts)
-    assert bayes_error(str(path), y).estimate == bayes_error(path, y).estimate == bayes_error(X, y).estimate
+    counts, estimate = class_forests(X, y).pair_cross_counts, bayes_error(X, y).estimate
+    for name in ("pts[1].parquet", "PTS.PARQUET", "pts*.pq", "pts[1].npy", "PTS.NPY"):
+        path = (as_parquet if name.lower().endswith(("parquet", "pq")) else named_array)(tmp_path / name, X)
+        assert_same_forests(spanning_forests(path), local(X))
+        assert_same_forests(spanning_forests(str(path)), local(X))
+        assert_array_equal(class_forests(str(path), y).pair_cross_counts, counts)
+        assert bayes_error(str(path), y).estimate == bayes_error(path, y).estimate == estimate
 
 
 def named_array(path, X):
@@ -226,16 +226,17 @@ def test_a_path_of_another_file_is_that_of_a_table(tmp_path):
     assert_same_forests(spanning_forests(path), spanning_forests(str(path)))
 
 
-def test_a_small_file_of_points_that_unpacks_to_much(tmp_path, set_limits):
+@pytest.mark.limits(memory=3_000_000)
+def test_a_small_file_of_points_that_unpacks_to_much(tmp_path):
     path = tmp_path / "X.parquet"
     polars.DataFrame({"a": np.zeros(200_000), "b": np.zeros(200_000)}).write_parquet(path, row_group_size=10**6)
     assert path.stat().st_size < 10_000
-    set_limits(memory=3_000_000)
     for given in (path, str(path)):
         with pytest.raises(MemoryError, match=r"Reading .*X\.parquet would take about 3\.1 MiB"):
             spanning_forests(given)
 
 
+@pytest.mark.slow  # a process of its own
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_refused(tmp_path):
     """In a process of its own, because opening a pipe waits for somebody to write to it."""
@@ -323,73 +324,99 @@ print(1024 * int(peak.split()[1]))
     assert int(answer.stdout) < 0.8 * X.nbytes
 
 
-# ----------------------------------------------------------------------------------------------------------- Dask
+# --------------------------------------------------------------------------------------------- partitions and tasks
 
 
-@pytest.mark.parametrize("store", ["npy", "parquet", "memmap", "part of a memmap"])
-def test_files_read_by_workers(client, tmp_path, in_small_partitions, store):
-    X = make_points("some_copies", 900, 5)
-    assert_same_forests(spanning_forests(STORED[store](tmp_path, X), client=client), local(X))
+def test_partitions_stay_small_while_rows_grow():
+    for n_features in (1, 64, 784, 100_000):
+        sizes = [rows_per_partition(n, n_features, 8) for n in (10**3, 10**5, 10**7, 10**9)]
+        assert sizes == sorted(sizes)
+        assert sizes[-1] == rows_per_partition(10**12, n_features, 8)  # no longer depends on the number of rows
+        assert all(8 * n_features * size <= max(MOST_PARTITION_BYTES, 8 * n_features) for size in sizes)
 
 
-@pytest.mark.parametrize("chunks", [(170, 2), (900, 5), (333, 5)])
-def test_dask_array(client, in_small_partitions, chunks):
-    array = pytest.importorskip("dask.array")
-    X = make_points("some_copies", 900, 5)
-    assert_same_forests(spanning_forests(array.from_array(X, chunks=chunks), client=client), local(X))
+@pytest.mark.parametrize(("n_classes", "most_rows"), [(1, 100), (1, 5000), (3, 2), (3, 100), (50, 7), (50, 100)])
+def test_every_row_is_in_one_partition_of_its_class(n_classes, most_rows):
+    X, y = make_points("some_copies", 1000, 3), make_labels(1000, n_classes)
+    order = np.random.default_rng(0).permutation(1000).astype(np.int32)
+    rank = np.argsort(order)
+    layout = cut_rows(order, y, n_classes, X, most_rows)
+    assert_array_equal(np.sort(layout.rows), np.arange(1000))
+    assert [c for unit in layout.units for c in unit.classes] == list(range(n_classes))
+    assert [b for unit in layout.units for b in unit.partitions] == list(range(layout.n_partitions))
+    assert np.diff(layout.partition_starts).min() > 0
+    for unit in layout.units:
+        for partition in unit.partitions:
+            rows, parts = layout.rows_of(partition), layout.part_starts(unit, partition)
+            assert len(rows) <= most_rows
+            assert len(parts) == len(unit.classes) + 1
+            for c, first, last in zip(unit.classes, parts[:-1], parts[1:], strict=True):
+                assert set(y[rows[first:last]]) == {c}
+                assert np.all(np.diff(rank[rows[first:last]]) > 0)
 
 
-def test_dask_array_of_unknown_length(client, in_small_partitions):
-    array = pytest.importorskip("dask.array")
-    X = make_points("gaussian", 900, 3)
-    lazy = array.from_array(X, chunks=(200, 3))
-    positive = lazy[lazy[:, 0] > 0]
-    assert np.isnan(positive.shape[0])
-    assert_same_forests(spanning_forests(positive, client=client), local(X[X[:, 0] > 0]))
+def test_partitions_are_of_neighbours():
+    line = np.random.default_rng(0).permutation(1000.0 * np.arange(1000)).reshape(-1, 1)
+    layout = cut_rows(np.arange(1000, dtype=np.int32), np.zeros(1000, np.int64), 1, line, 130)
+    assert layout.n_partitions == 8
+    widths = [np.ptp(line[layout.rows_of(partition)]) for partition in range(8)]
+    assert widths == [124_000.0] * 8
 
 
-def test_dask_data_frame_and_its_default_client(client, in_small_partitions):
-    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    X, y = make_points("one_hot", 900, 6), make_labels(900, 3)
-    frame = frames.from_pandas(pandas.DataFrame(X, columns=[f"x{j}" for j in range(6)]), npartitions=5)
-    frame = frame[frame["x0"] >= 0]  # filters leave nothing known of the partitions' sizes
-    assert_same_forests(spanning_forests(frame), local(X))
-    with plan.override(partition_rows=None):
-        expected = class_forests(X, y)
-    assert_array_equal(class_forests(frame, y).pair_cross_counts, expected.pair_cross_counts)
+MERGES = (tasks.merge_parts, tasks.merge_between, tasks.finish_pairs)
 
 
-def test_a_persisted_array_is_used_where_it_lies(client, in_small_partitions):
-    array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
-    X = make_points("gaussian", 900, 4)
-    held = client.persist(array.from_array(X, chunks=(170, 4)))
-    distributed.wait(held)
-    rows = chunks.rows_of_collection(cluster.Cluster(client), held)
-    assert [chunk.future.key for chunk in rows.chunks] == [future.key for future in distributed.futures_of(held)]
-    assert_same_forests(spanning_forests(held, client=client), local(X))
-    assert {future.status for future in distributed.futures_of(held)} == {"finished"}  # still there
+def planned(n, n_classes, merge_edges):
+    X = make_points("gaussian", n, 6)
+    codes = None if n_classes == 1 else make_labels(n, n_classes)
+    with plan.override(partition_rows=40), settings(limits=Limits(task_edges=merge_edges)):
+        return X, plan_partitions(RowsInMemory.of(X), codes, 3, 0, 2)
 
 
-def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_partitions):
-    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": np.arange(800.0), "b": 1.0})
-    frame.loc[700, "b"] = np.nan
-    with pytest.raises(ValueError, match=r"contains NaN in 1 row, column 'b' \(of partition 3\)"):
-        spanning_forests(frames.from_pandas(frame, npartitions=4), client=client)
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_no_merge_of_a_worker_gets_more_edges_than_it_may(n_classes):
+    X, of_rows = planned(300, n_classes, 800)
+    jobs = of_rows.graph.jobs
+    known = {
+        name: value.make() if isinstance(value, graph.Lazy) else value for name, value in of_rows.graph.data.items()
+    }
+    n_edges = {}
+    for name in of_rows.graph.depth_first():
+        job = jobs[name]
+        if job.work in MERGES:
+            found = [known[need] for need in job.names() if need in jobs]
+            n_edges[name] = sum(len(edges.u) for part in found for edges in tasks.edges_in(part))
+        known[name] = job.work(*job.arguments(known))
+    assert max(count for name, count in n_edges.items() if not jobs[name].here) <= 800
+    assert any(job.here for job in jobs.values())
+    assert max(n_edges.values()) > 800  # so that without a limit a worker would have had more
+    whole = known[of_rows.graph.wanted[-1]]
+    assert isinstance(whole, ForestEdges)
+    assert_same_forests(of_rows.record(known), naive_forests(X, 3))
+    if n_classes > 1:
+        assert any(job.work is tasks.merge_between for job in jobs.values())
+        y = make_labels(300, n_classes)
+        by_class = of_rows.record(known, np.unique(y))
+        for a, b in combinations(range(n_classes), 2):
+            assert_same_forests(by_class.pair(a, b), naive_forests(X[(y == a) | (y == b)], 3))
 
 
-def test_a_collection_of_one_dimension(client):
-    array = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match="Expected a Dask array of two dimensions or a Dask data frame"):
-        spanning_forests(array.ones(10), client=client)
+def test_few_edges_are_merged_by_workers_alone():
+    _, of_rows = planned(300, 1, 10**6)
+    assert not any(job.here for job in of_rows.graph.jobs.values())
 
 
-def test_a_collection_without_a_cluster(monkeypatch):
-    array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
-
-    def no_client():
-        raise ValueError("No clients found")
-
-    monkeypatch.setattr(distributed, "default_client", no_client)
-    with pytest.raises(ValueError, match="X is a Dask collection, and there is no cluster to compute it: pass client="):
-        spanning_forests(array.ones((10, 2)))
+def test_depth_first_uses_results_soon():
+    """Of all joins few are there at a time before they are merged; job after job as listed, they all would be."""
+    _, of_rows = planned(480, 1, 10**6)
+    of_graph = of_rows.graph
+    order = of_graph.depth_first()
+    assert sorted(order) == sorted(of_graph.jobs)
+    users = of_graph.users()
+    place = {name: number for number, name in enumerate(order)}
+    joins = [name for name in order if name.startswith("join")]
+    for name in order:
+        assert all(place[need] < place[name] for need in of_graph.jobs[name].names() if need in place)
+    last_use = {name: max(place[user] for user in users[name]) for name in joins}
+    most = max(sum(place[name] <= now < last_use[name] for name in joins) for now in range(len(order)))
+    assert most <= 2 * graph.FAN_IN < len(joins)
