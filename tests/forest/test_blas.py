@@ -98,7 +98,9 @@ def with_an_exception():
     return [({1}, blas_threads()), compute()]
 
 
-@pytest.mark.parametrize("scenario", [in_the_main_thread_first, with_calls_that_overlap])
+@pytest.mark.parametrize(
+    "scenario", [in_the_main_thread_first, pytest.param(with_calls_that_overlap, marks=pytest.mark.slow)]
+)
 def test_one_thread_meanwhile_and_as_before_afterwards(scenario, monkeypatch):
     for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         monkeypatch.setenv(variable, "2")

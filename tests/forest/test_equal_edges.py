@@ -318,7 +318,8 @@ def test_sums_over_edges_are_equal_bit_by_bit_without_kernels():
                 by_class = class_forests(X, y)
                 whole = by_class.whole
                 sums = whole.edge_sums(y), whole.one_vs_rest_edge_sums(y), by_class.pair_edge_sums
-                found.append([by_class.pair_cross_counts, whole.cross_counts(y), *sums[0], *sums[1], *sums[2]])
+                of_whole = whole.cross_counts(y), whole.to_linkage()
+                found.append([by_class.pair_cross_counts, *of_whole, *sums[0], *sums[1], *sums[2]])
         for one, other in zip(*found, strict=True):
             assert_array_equal(one, other, err_msg=kind)
 

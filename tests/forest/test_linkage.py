@@ -7,7 +7,6 @@ from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkag
 from scipy.spatial.distance import pdist, squareform
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.runtime.kernels import plainly
 from forest.point_sets import KINDS, make_labels, make_points
 
 SETS = [("gaussian", 2, 3), ("gaussian", 3, 1), ("gaussian", 400, 2), ("clustered", 300, 5), ("growing_gaps", 300, 2)]
@@ -51,14 +50,6 @@ def test_a_long_chain():
     merges = spanning_forests(X, n_trees=1).to_linkage()
     assert_array_equal(merges[:, 3], np.arange(2, n + 1))
     assert_array_equal(merges[1:, 1], np.arange(n, 2 * n - 2))
-
-
-def test_without_kernels():
-    forests = spanning_forests(make_points("some_copies", 150, 3))
-    with plainly(False):
-        compiled = forests.to_linkage()
-    with plainly():
-        assert_array_equal(forests.to_linkage(), compiled)
 
 
 def test_a_later_tree():

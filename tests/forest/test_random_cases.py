@@ -34,17 +34,18 @@ def test_cases_repeat_themselves():
         np.testing.assert_array_equal(one.X, other.X)
 
 
-@pytest.mark.parametrize("name", INPUTS)
-def test_an_input_holds_the_values_it_is_said_to(tmp_path, name):
+def test_inputs_hold_the_values_they_are_said_to(tmp_path):
     """Or else the reference would be that of other points."""
-    pytest.importorskip(INPUTS[name].needs)
     X = np.random.default_rng(0).integers(-5, 6, (9, 3)) + 0.3
-    made = INPUTS[name].make(X, tmp_path)
-    if isinstance(made, Path):
-        made = np.load(made) if made.suffix == ".npy" else random_cases.polars.read_parquet(made)
-    if hasattr(made, "toarray"):
-        made = made.toarray()
-    np.testing.assert_array_equal(np.asarray(made, dtype=np.float64), INPUTS[name].values(X))
+    for name, input_ in INPUTS.items():
+        if not random_cases.is_installed(input_.needs):
+            continue
+        made = input_.make(X, tmp_path)
+        if isinstance(made, Path):
+            made = np.load(made) if made.suffix == ".npy" else random_cases.polars.read_parquet(made)
+        if hasattr(made, "toarray"):
+            made = made.toarray()
+        np.testing.assert_array_equal(np.asarray(made, dtype=np.float64), input_.values(X), err_msg=name)
 
 
 def test_a_difference_is_found(tmp_path, monkeypatch):
