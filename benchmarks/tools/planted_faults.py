@@ -43,9 +43,9 @@ FAULTS = [
     Fault("data/row_groups.py", "if len(moments) and moments.min() == moments.max():", "if not len(moments):",
           "data"),
     Fault("data/row_groups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
-          "data/test_subgroups.py"),
+          "data/test_row_groups.py"),
     Fault("data/sampling.py", "np.asarray(mix64(keys ^ mix64(np.array([seed], np.uint64))))", "np.asarray(mix64(keys))",
-          "data/test_row_keys.py"),
+          "data/test_sampling.py"),
     # --- tables: files and frames
     Fault("tables/treatments.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
     Fault("tables/treatments.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
@@ -55,7 +55,7 @@ FAULTS = [
     Fault("tree/cuts.py", "(abs(2 * size - n), size)", "(abs(2 * size - n), -size)", "tree"),
     Fault("tree/class_tree.py", "node.index + len(node.left) if len(node.right) > 1",
           "node.index + len(node.right) if len(node.right) > 1", "tree/test_class_tree.py"),
-    Fault("tree/cuts.py", "linkage(-squareform", "linkage(squareform", "tree/test_average_linkage.py"),
+    Fault("tree/cuts.py", "linkage(-squareform", "linkage(squareform", "tree/test_min_cut.py"),
     # --- learn: every learner once
     Fault("learn/ridge.py", "explained = ((2.0 - shares) * power", "explained = ((1.0 - shares) * power", "learn"),
     Fault("learn/nearest.py", "mass = 1.0 + weight.sum(axis=1)", "mass = 1.0 + weight.shape[1]", "learn"),
@@ -66,7 +66,7 @@ FAULTS = [
     Fault("forest/order/kruskal_kernels.py", "merges[i, 3] = -parent[root]", "merges[i, 3] = 1 - parent[root]",
           "forest/test_linkage.py"),
     Fault("forest/results.py", "bool(np.all(self.n_components == 1))", "bool(np.any(self.n_components == 1))",
-          "forest/test_results.py forest/test_graph.py"),
+          "forest/test_results.py forest/test_partitions.py"),
     # --- floor: trees
     Fault("floor/trees/henze_penrose.py", "return 0.5 - 0.25 * np.sqrt(u) - 0.25 * u",
           "return 0.5 - 0.5 * np.sqrt(u)", "floor/test_henze_penrose.py"),

@@ -1,6 +1,6 @@
 """The same forests from worker processes as from this one, to the last bit, whatever happens to the workers.
 
-Two cases run with every change, the others with `make test-all`.
+What takes seconds, kills workers or starts processes runs with `make test-all`.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import polars
@@ -30,7 +31,7 @@ from bayesfloor.cli import main
 from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.partitions import chunks, tasks
-from bayesfloor.runtime import cluster
+from bayesfloor.runtime import cluster, task_graph
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
@@ -111,6 +112,7 @@ def test_the_workers_do_the_work(client, in_small_partitions, monkeypatch):
     # classes cut into partitions, several in a partition, and both: frequencies are unequal
     [("one_hot", 3), *(pytest.param(*row, marks=of_all) for row in (("gaussian", 2), ("integer_grid", 60)))],
 )
+@pytest.mark.limits(task_edges=4000)  # the last merges are too large for a worker's task
 def test_class_forests(client, in_small_partitions, kind, n_classes):
     X, y = make_points(kind, 1200, 5), make_labels(1200, n_classes)
     names = np.array([f"class {label:02}" for label in y])
@@ -298,7 +300,6 @@ def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch
         spanning_forests(X, client=client)
 
 
-@of_all
 def test_a_cluster_without_workers(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
     with (
@@ -313,7 +314,6 @@ def forever(*_, **__):
     threading.Event().wait()
 
 
-@of_all
 @pytest.mark.parametrize("call", ["gather", "call_stack"])
 def test_a_message_that_never_comes_back_is_an_error(client, monkeypatch, call):
     monkeypatch.setattr(cluster, "STALLED_S", 0.5)
@@ -324,7 +324,6 @@ def test_a_message_that_never_comes_back_is_an_error(client, monkeypatch, call):
         spanning_forests(make_points("gaussian", 50, 3), client=client)
 
 
-@of_all
 def test_a_closed_client(client):
     other = distributed.Client(client.scheduler.address)
     other.close()
@@ -341,6 +340,64 @@ def test_what_is_no_client():
         ):
             with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client or None\. Got"):
                 call(client)
+
+
+@of_all
+def test_data_that_does_not_arrive_travels_with_the_tasks(client, in_small_partitions, monkeypatch):
+    monkeypatch.setattr(cluster, "STALLED_S", 10.0)
+    monkeypatch.setattr(client, "scatter", forever)
+    X = make_points("gaussian", 1000, 3)
+    assert_same_forests(spanning_forests(X, client=client), local(X))
+
+
+@of_all
+def test_a_task_may_take_as_long_as_it_likes(client, monkeypatch):
+    client.run(nap, 0)  # the workers have loaded this file
+    monkeypatch.setattr(cluster, "STALLED_S", 1.0)
+    run = cluster.ClusterRun(
+        cluster.cluster_of(client), task_graph.Graph({}, {"a": task_graph.Job(partial(nap, 4), ())}, ["a"])
+    )
+    assert run.run(None) == {"a": "rested"}
+    assert run.n_repairs == 0
+
+
+def nap(seconds):
+    time.sleep(seconds)
+    return "rested"
+
+
+@of_all
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
+def test_a_signal_comes_through_while_a_message_does_not(client, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "scatter", forever)
+    usual = signal.signal(signal.SIGUSR1, interrupt)
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learned_floor(*load_iris(return_X_y=True), learners=["gaussian"], client=client)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, usual)
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("needs", [(), ("number",)])
+def test_a_job_for_a_worker_that_is_gone_is_done_by_another(client, needs):
+    known, gone = cluster.Cluster(client), "tcp://127.0.0.1:1"
+    known.workers = {**known.workers, gone: 1}  # as if it had died since the scheduler was asked
+    job = task_graph.Job(int, needs, worker=gone)
+    run = cluster.ClusterRun(known, task_graph.Graph({"number": 42}, {"job": job}, ["job"]))
+    patience = time.monotonic() + 30.0
+
+    def check(done, total):
+        assert time.monotonic() < patience, "nobody does it"
+
+    assert run.run(check) == {"job": 42 if needs else 0}
 
 
 @of_all
@@ -459,7 +516,6 @@ def test_a_persisted_array_is_used_where_it_lies(client, in_small_partitions):
     assert {future.status for future in distributed.futures_of(held)} == {"finished"}  # still there
 
 
-@of_all
 def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_partitions):
     frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": np.arange(800.0), "b": 1.0})
@@ -468,7 +524,6 @@ def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_part
         spanning_forests(frames.from_pandas(frame, npartitions=4), client=client)
 
 
-@of_all
 def test_a_collection_without_a_cluster(monkeypatch):
     array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
 

@@ -22,6 +22,7 @@ from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, ne
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.cluster import cluster_of
+from bayesfloor.runtime.settings import Limits
 from bayesfloor.runtime.threads import WorkerPool
 
 
@@ -291,8 +292,9 @@ def test_steps_of_classes_have_a_bound(n_classes, monkeypatch):
         assert_array_equal(bounded, steps())
 
 
-def test_more_rows_and_fewer_classes_have_more_rounds(monkeypatch):
+def test_more_rows_and_fewer_classes_have_more_rounds(monkeypatch, set_limits):
     monkeypatch.undo()
+    set_limits(part_rounds=Limits().part_rounds)
     pace = boosting_by_parts._pace
     assert pace(20_000, 1) == pace(10**7, 3) == (150, 0.15)
     assert pace(20_000, 7) == (64, 0.25)

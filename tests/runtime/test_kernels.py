@@ -130,6 +130,7 @@ def test_folder_is_named_by_what_kernels_depend_on(home, start, tmp_path):
         (package / "constants.py").write_text(constants)
         names.add(kernel_cache.folder_name(package))
     assert len(names) == 3
+    assert kernel_cache.folder_name(tmp_path / "library.zip" / "tiny") is None  # nothing to look at
 
 
 def test_all_that_kernels_of_the_library_depend_on_is_looked_at():
