@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -16,7 +16,7 @@ from bayesfloor.forest.sweep import boruvka, grow
 from bayesfloor.runtime.kernels import plainly
 from forest.agreement import assert_same_edges, assert_same_forests, assert_same_partition, edges_between_values
 from forest.point_sets import KINDS, TIED_KINDS, make_labels, make_points
-from naive_forests import all_edges_in_order, enumerated_cross_counts, naive_cross_counts, naive_forests
+from naive_forests import enumerated_cross_counts, naive_cross_counts, naive_forests
 from pairwise_design import all_pairs
 
 SEEDS = [0, 1, 12345, 2**64 - 1]
@@ -273,16 +273,6 @@ def test_rounds_find_the_edges_of_the_sweep_whatever_the_threads(name):
             assert_same_forests(spanning_forests(X, n_jobs=n_jobs), expected)
 
 
-def test_classes_in_few_dimensions():
-    X, y = make_points("gaussian", 900, 3), make_labels(900, 3)
-    with plainly(False):
-        found = class_forests(X, y)
-        with plan.override(most_axes_of_rounds=0):
-            expected = class_forests(X, y)
-    assert_same_forests(found.whole, expected.whole)
-    assert_array_equal(found.pair_cross_counts, expected.pair_cross_counts)
-
-
 def test_rounds_of_trees_that_do_not_span(monkeypatch):
     """A row runs out of edges, and the rounds end although there are several components."""
     monkeypatch.setattr(boruvka, "MOST_TREES", 40)
@@ -453,28 +443,10 @@ def test_cross_counts(kind):
         assert not counts.diagonal(axis1=1, axis2=2).any()
 
 
-# ------------------------------------------------------------------------------- scale, offset, rotation, order of rows
+# ------------------------------------------------------------------------------------------- scale and order of rows
 
 sizes = {"n": st.integers(2, 120), "d": st.integers(1, 30), "n_trees": st.integers(1, 4)}
 seeds = st.integers(0, 2**32 - 1)
-steady = settings(max_examples=25)
-
-
-def smallest_gap(X):
-    """Smallest relative gap between two squared distances, zero if there are ties."""
-    d2 = all_edges_in_order(X, seed=0)[2]
-    return np.diff(d2).min(initial=np.inf) / d2[-1]
-
-
-@given(**sizes, seed=seeds, exponent=st.integers(-900, 900))
-@steady
-def test_power_of_two_scales_exactly(n, d, n_trees, seed, exponent):
-    X = make_points("gaussian", n, d, seed=seed)
-    with plan.override(all_pairs_below=2):
-        forests = spanning_forests(np.ldexp(X, exponent), n_trees=n_trees)
-        expected = spanning_forests(X, n_trees=n_trees)
-    assert_same_edges(forests, expected)
-    assert_array_equal(forests.weights, np.ldexp(expected.weights, exponent))
 
 
 @pytest.mark.parametrize("d", [2, 20])
@@ -484,34 +456,6 @@ def test_scale(d):
         forests = spanning_forests(X * scale)
         assert_same_forests(forests, naive_forests(X * scale, 3))
         assert_same_edges(forests, spanning_forests(X))
-
-
-@given(**sizes, seed=seeds, offset=st.integers(-(10**8), 10**8))
-@steady
-def test_offset(n, d, n_trees, seed, offset):
-    """Dyadic fractions plus an integer are exact, so every difference is the same."""
-    fractions = np.random.default_rng(seed).integers(-(2**24), 2**24, (n, d)) * 2.0**-24
-    X = fractions + offset
-    with plan.override(all_pairs_below=2):
-        forests = spanning_forests(X, n_trees=n_trees)
-        of_fractions = spanning_forests(fractions, n_trees=n_trees)
-    assert_same_forests(forests, naive_forests(X, n_trees))
-    if smallest_gap(fractions) > 0:
-        assert_same_edges(forests, of_fractions)
-
-
-@given(**sizes, seed=seeds)
-@steady
-def test_translation_and_rotation(n, d, n_trees, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    assume(smallest_gap(X) > 1e-11)
-    rotation, _ = np.linalg.qr(rng.standard_normal((d, d)))
-    with plan.override(all_pairs_below=2):
-        moved = spanning_forests((X + rng.standard_normal(d)) @ rotation, n_trees=n_trees)
-        expected = spanning_forests(X, n_trees=n_trees)
-    assert_same_edges(moved, expected)
-    assert_allclose(moved.weights, expected.weights, rtol=1e-9)
 
 
 @given(**sizes, seed=seeds, kind=st.sampled_from(list(KINDS)))
