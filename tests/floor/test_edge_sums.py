@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.floor.dense_graph import averaged_adjacency
 
 from bayesfloor.floor.trees.cross_edges import of_each_pair, of_whole
 from bayesfloor.forest import class_forests, spanning_forests
 from bayesfloor.forest.classes import joining
 from forest.point_sets import KINDS, make_labels, make_points
-
-from .dense_graph import averaged_adjacency
 
 N_SUMS = 7
 
@@ -43,7 +42,7 @@ def groups_of_classes(X, y):
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_classes", "n_trees"), list(zip(KINDS, cycle([2, 3, 7]), cycle([3, 1, 4, 2]), strict=False))
+    ("kind", "n_classes", "n_trees"), list(zip(sorted(KINDS)[::3], cycle([2, 3, 7]), cycle([3, 1, 4, 2]), strict=False))
 )
 def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):
     X, y = make_points(kind, 40, 2), make_labels(40, n_classes)

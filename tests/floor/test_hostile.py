@@ -1,16 +1,21 @@
 """Bad and strange input: an error that says what is wrong, or the right answer with a finding."""
 
-import threading
-
 import numpy as np
+import pandas
+import polars
 import pytest
 from scipy import sparse
 from scipy.stats import binomtest
+from tests.floor.samples import gaussian_classes
+from tests.helpers.refused import not_refused
 
-from bayesfloor.floor import bayes_error, henze_penrose_divergence, one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.floor.trees.estimator import BayesErrorEstimator
-
-from .samples import gaussian_classes
+from bayesfloor import (
+    BayesErrorEstimator,
+    bayes_error,
+    henze_penrose_divergence,
+    one_vs_rest_bayes_error,
+    pairwise_bayes_error,
+)
 
 FUNCTIONS = [
     bayes_error,
@@ -51,12 +56,10 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_refused_with_a_reason(sample, case):
-    change, message = BAD[case]
+def test_refused_with_a_reason(sample):
     for function in FUNCTIONS:
-        with pytest.raises(ValueError, match=message):
-            function(*change(*sample))
+        table = [(dict(zip("Xy", change(*sample), strict=True)), words) for change, words in BAD.values()]
+        assert not_refused(function, table) == []
 
 
 def codes(result):
@@ -85,14 +88,13 @@ def test_two_rows():
     assert same.estimate == 0.5
 
 
-@pytest.mark.parametrize("counts", [[50, 50], [15, 85], [20, 30, 50], [1, 99]])
+@pytest.mark.parametrize("counts", [[50, 50], [20, 30, 50], [1, 99]])
 def test_all_rows_identical(counts):
-    y = np.repeat(np.arange(len(counts)), counts)
-    floor = bayes_error(np.full((100, 3), 4.0), y)
+    X, y = np.full((100, 3), 4.0), np.repeat(np.arange(len(counts)), counts)
+    floor = bayes_error(X, y)
     assert floor.estimate == pytest.approx(1 - max(counts) / 100)
     assert "BF005" in codes(floor)
-    for k, value in enumerate(one_vs_rest_bayes_error(np.full((100, 3), 4.0), y).estimate):
-        assert value == pytest.approx(min(counts[k], 100 - counts[k]) / 100)
+    assert one_vs_rest_bayes_error(X, y).estimate == pytest.approx(np.minimum(counts, 100 - np.array(counts)) / 100)
 
 
 def test_classes_far_apart():
@@ -113,44 +115,21 @@ def test_more_cross_edges_than_points_allow():
     assert np.isfinite(floor.interval).all()
 
 
-def test_one_feature(sample):
-    X, y = sample
-    assert 0 < bayes_error(X[:, :1], y).estimate < 0.7
-
-
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
-def test_extreme_scales(sample, scale):
-    X, y = sample
-    plain, scaled = bayes_error(X, y), bayes_error(scale * X, y)
-    assert scaled.cross_edges.mean == plain.cross_edges.mean
-    assert scaled.findings == plain.findings
-
-
-def test_offset(sample):
-    X, y = sample
-    X = np.round(X * 2**20) / 2**20  # so that the offset loses nothing
-    assert bayes_error(X + 2.0**27, y).cross_edges.mean == bayes_error(X, y).cross_edges.mean
-
-
 def test_kinds_of_array(sample, tmp_path):
     X, y = sample
     X = X.astype(np.float32)
-    expected = pairwise_bayes_error(X.astype(np.float64), y).cross_edges.mean
     memory_map = np.memmap(tmp_path / "points", np.float64, "w+", shape=X.shape)
     memory_map[:] = X
     read_only = X.astype(np.float64)
     read_only.flags.writeable = False
-    for points in (X, np.asfortranarray(X), X.astype(">f8"), memory_map, read_only, sparse.csr_array(X)):
-        np.testing.assert_array_equal(pairwise_bayes_error(points, y).cross_edges.mean, expected)
+    frames = pandas.DataFrame(X, columns=list("abc")), polars.DataFrame(X, schema=list("abc"))
+    arrays = (np.asfortranarray(X), X.astype(">f8"), memory_map, read_only, sparse.csr_array(X), X.tolist())
+    for function in FUNCTIONS[:4]:
+        expected = function(X, y).estimate
+        for points in (*frames, *arrays):
+            np.testing.assert_array_equal(function(points, y).estimate, expected)
+        np.testing.assert_array_equal(function(frames[1], polars.Series(y)).estimate, expected)
     np.testing.assert_array_equal(memory_map, X)
-
-
-def test_input_is_not_written_to(sample):
-    X, y = sample
-    before = X.copy(), y.copy()
-    BayesErrorEstimator().fit(X, y)
-    np.testing.assert_array_equal(X, before[0])
-    np.testing.assert_array_equal(y, before[1])
 
 
 def test_more_trees_than_the_points_can_hold():
@@ -169,37 +148,12 @@ def test_trees_that_cannot_span_count_by_their_share():
     assert floor.cross_edges.mean == pytest.approx(3 * 4 / 6)
 
 
-def test_several_threads_at_once(sample):
-    expected = pairwise_bayes_error(*sample).estimate
-    results = [None] * 4
-
-    def work(i):
-        results[i] = pairwise_bayes_error(*sample).estimate
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for result in results:
-        np.testing.assert_array_equal(result, expected)
-
-
-def test_many_classes():
+@pytest.mark.parametrize("n_classes", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_many_classes(n_classes):
     rng = np.random.default_rng(0)
-    y = np.arange(240) % 60
-    X = rng.standard_normal((60, 3))[y] * 10 + rng.standard_normal((240, 3))
+    y = np.arange(4 * n_classes) % n_classes
+    X = rng.standard_normal((n_classes, 3))[y] * 10 + rng.standard_normal((len(y), 3))
     fitted = BayesErrorEstimator().fit(X, y)
-    assert fitted.pairwise_bayes_error_.estimate.shape == (60, 60)
+    assert fitted.pairwise_bayes_error_.estimate.shape == (n_classes, n_classes)
     assert np.isfinite(fitted.pairwise_bayes_error_.interval).all()
     assert len(fitted.pairwise_bayes_error_.hardest(10)) == 10
-
-
-@pytest.mark.slow
-def test_a_thousand_classes():
-    rng = np.random.default_rng(0)
-    y = np.arange(5000) % 1000
-    X = rng.standard_normal((1000, 3))[y] * 10 + rng.standard_normal((5000, 3))
-    fitted = BayesErrorEstimator().fit(X, y)
-    assert fitted.pairwise_bayes_error_.estimate.shape == (1000, 1000)
-    assert np.isfinite(fitted.bayes_error_.estimate)

@@ -37,14 +37,14 @@ def assert_same(actual, expected):
             np.testing.assert_equal(one, other, field.name)
 
 
-@pytest.fixture(params=["npy", "parquet", "map"])
+@pytest.fixture(params=["npy", "parquet"])
 def stored(request, tmp_path):
     X, y = awkward_points()
     if request.param == "parquet":
         polars.DataFrame(X, schema=[f"x{j}" for j in range(6)]).write_parquet(tmp_path / "X.parquet")
         return tmp_path / "X.parquet", polars.read_parquet(tmp_path / "X.parquet"), y
     np.save(tmp_path / "X.npy", X)
-    return (tmp_path / "X.npy" if request.param == "npy" else np.load(tmp_path / "X.npy", mmap_mode="r")), X, y
+    return tmp_path / "X.npy", X, y
 
 
 def test_floors_of_a_file(stored, monkeypatch):
@@ -56,9 +56,6 @@ def test_floors_of_a_file(stored, monkeypatch):
             assert_same(floor(source, y), expected)
         assert {"BF003", "BF006", "BF007"} <= {finding.code for finding in expected.findings}
 
-
-def test_estimator_of_a_file(stored):
-    source, X, y = stored
     expected = BayesErrorEstimator().fit(X, y)
     with plan.override(partition_rows=150):
         actual = BayesErrorEstimator().fit(source, y)
@@ -68,7 +65,9 @@ def test_estimator_of_a_file(stored):
     assert_same(actual.pairwise_bayes_error_, expected.pairwise_bayes_error_)
 
 
-@pytest.mark.parametrize("kind", ["array", "dask.array", "dask.dataframe"])
+@pytest.mark.parametrize(
+    "kind", ["dask.array", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("array", "dask.dataframe"))]
+)
 def test_floors_from_a_cluster(kind):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     pandas = pytest.importorskip("pandas")

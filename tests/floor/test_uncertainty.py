@@ -5,22 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from tests.floor.dense_graph import averaged_adjacency, cross_edges, label_orders_within_sites, local_variance
 
-from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error, spanning_forests
 from bayesfloor.floor.trees.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
     permutation_moments,
     permutation_p_value,
 )
-from bayesfloor.forest import spanning_forests
 from bayesfloor.forest.results import EdgeSums
-
-from .dense_graph import averaged_adjacency, cross_edges, label_orders_within_sites, local_variance
-from .samples import gaussian_classes
-
-PRIORS_OF_5 = [0.1, 0.15, 0.2, 0.25, 0.3]
-MEANS_OF_5 = 2.2 * np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]])
 
 
 def spread_labels(forests, class_counts):
@@ -62,11 +56,8 @@ def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
 @pytest.mark.parametrize(
     ("class_counts", "levels"),
     [
-        ([30, 30], None),
         ([50, 10], None),
-        ([20, 20, 20], None),
         ([5, 10, 15, 30], None),
-        ([40, 20], 4),
         ([30, 20, 10], 3),
     ],
 )
@@ -100,19 +91,6 @@ def test_moments_of_two_classes_are_those_of_friedman_and_rafsky():
     assert permutation_moments(spread_labels(forests, [m, k]), [m, k]) == pytest.approx((mean, variance))
 
 
-def test_p_value_is_uniform_without_a_difference_and_tiny_with_one():
-    rng = np.random.default_rng(1)
-    values = []
-    for _ in range(120):
-        X = rng.standard_normal((60, 2))
-        values.append(bayes_error(X, rng.permutation(np.arange(60) % 3), n_jobs=1).p_value)
-    # the mean of 120 uniform values has a standard error of 0.0264
-    assert np.mean(values) == pytest.approx(0.5, abs=4 * 0.0264)
-    assert np.mean(np.array(values) < 0.05) < 0.12
-    X[:, 0] += 3 * (np.arange(60) % 3)
-    assert bayes_error(X, np.arange(60) % 3).p_value < 1e-6
-
-
 def test_p_value_is_one_when_the_count_cannot_vary():
     assert permutation_p_value(10.0, 10.0, 0.0) == 1
     assert bayes_error(np.zeros((20, 2)), np.arange(20) % 2).p_value == 1
@@ -140,11 +118,11 @@ def test_p_values_of_a_binary_column_are_as_small_as_they_say():
     # with the normal law 2% of them were below .001
     rng = np.random.default_rng(0)
     values = []
-    for _ in range(500):
+    for _ in range(300):
         X, y = rng.integers(0, 2, (150, 1)), rng.integers(0, 2, 150)
         values.append(bayes_error(X, y, n_jobs=1).p_value)
-    assert 0.02 <= np.mean(np.array(values) <= 0.05) <= 0.08  # .01 of Monte-Carlo error
-    assert np.mean(np.array(values) <= 0.001) <= 0.006
+    assert 0.01 <= np.mean(np.array(values) <= 0.05) <= 0.09  # .013 of Monte-Carlo error
+    assert np.mean(np.array(values) <= 0.001) <= 0.007
     pairs = pairwise_bayes_error(X, y, n_jobs=1)
     assert pairs.p_value[0, 1] == values[-1]
     assert bayes_error(y[:, np.newaxis], y, n_jobs=1).p_value == pytest.approx(1e-4)
@@ -180,58 +158,3 @@ def test_an_estimate_that_is_held_has_the_interval_of_the_prior():
     of_groups = bayes_error(X, y, groups=groups, n_jobs=1)
     limits = binomtest(4, 40).proportion_ci(method="wilson")
     assert of_groups.interval == pytest.approx((limits.low, limits.high), rel=0.1)
-
-
-@pytest.mark.parametrize("rare", [0.1, 0.03])
-def test_intervals_of_rare_classes_hold_the_mean_of_their_estimates(rare):
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(60):
-        y = rng.choice(3, 500, p=[0.9 - rare, 0.1, rare])
-        X = rng.standard_normal((500, 2))
-        X[:, 0] += y
-        whole, rest = bayes_error(X, y, n_jobs=1), one_vs_rest_bayes_error(X, y, n_jobs=1)
-        pairs = pairwise_bayes_error(X, y, n_jobs=1)
-        of_pairs = zip(pairs.estimate[[0, 0, 1], [1, 2, 2]], pairs.interval[[0, 0, 1], [1, 2, 2]], strict=True)
-        of_classes = zip(rest.estimate, rest.interval, strict=True)
-        found.append([(value, *ends) for value, ends in [(whole.estimate, whole.interval), *of_pairs, *of_classes]])
-    estimate, low, high = np.moveaxis(np.array(found), 2, 0)
-    assert (low < high).all()
-    assert (low <= estimate).all()
-    assert (estimate <= high).all()
-    covered = ((low <= estimate.mean(axis=0)) & (estimate.mean(axis=0) <= high)).mean(axis=0)
-    assert (covered >= 0.85).all()  # 60 samples of .95: .028 of Monte-Carlo error
-
-
-PROBLEMS = {
-    "2-classes-2d": ([0.3, 0.7], [[0], [1.5]], 2),
-    "2-classes-8d": ([0.5, 0.5], [[0], [2.0]], 8),
-    "2-classes-32d": ([0.2, 0.8], [[0], [3.0]], 32),
-    "5-classes-2d": (PRIORS_OF_5, MEANS_OF_5, 2),
-    "5-classes-8d": (PRIORS_OF_5, MEANS_OF_5, 8),
-    "5-classes-32d": (PRIORS_OF_5, 1.5 * MEANS_OF_5, 32),
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "n", "n_repetitions"),
-    [(name, 250, 120) for name in ("2-classes-2d", "5-classes-8d")]
-    + [pytest.param(name, 400, 1000, marks=pytest.mark.slow) for name in PROBLEMS],
-)
-def test_interval_covers_the_mean(name, n, n_repetitions):
-    priors, means, n_features = PROBLEMS[name]
-    rng = np.random.default_rng([len(priors), n_features])
-    R, low, high = [], [], []
-    for _ in range(n_repetitions):
-        X, y = gaussian_classes(rng, n, priors, means, n_features)
-        floor = bayes_error(X, y, n_jobs=1)
-        R.append(floor.cross_edges.mean)
-        low.append(floor.cross_edges.interval[0])
-        high.append(floor.cross_edges.interval[1])
-    for _ in range(100):  # further samples, to know E[R] better
-        X, y = gaussian_classes(rng, n, priors, means, n_features)
-        R.append(spanning_forests(X, n_jobs=1).cross_counts(y).sum() / 6)
-    mean = np.mean(R)
-    covered = np.mean((np.array(low) <= mean) & (mean <= np.array(high)))
-    print(f"covered {covered:.3f}")  # shown with -rP
-    assert 0.92 <= covered <= 0.99
