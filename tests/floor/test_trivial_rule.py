@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from bayesfloor import floor_gap, learned_floor
+from bayesfloor import learned_floor
 from bayesfloor.data.sampling import class_weights
 from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.metrics import check_metrics, one_hot
@@ -71,26 +71,16 @@ def test_in_time_the_rule_without_features_knows_the_past_alone():
     assert floor.reached > floor.majority_error
 
 
-def test_the_model_without_features_is_what_a_gap_is_measured_from():
-    X, y = noise(80, 2, seed=3)
-    y[:60] = 0
-    gap = floor_gap(None, X, y, predictions=1 - y, **QUICK)
-    assert gap.sure_gap == pytest.approx(gap.value - gap.reached)
-    assert gap.reached <= gap.learned.majority_error
-
-
-@pytest.mark.parametrize("n_equal", [200, 100])
-def test_rows_of_equal_features_and_different_labels_bound_the_error(n_equal):
-    """Of 200 rows, so many are equal, with labels of both classes: no rule errs on fewer than the rarer of these."""
+def test_rows_of_equal_features_and_different_labels_bound_the_error():
+    """Of 200 rows 100 are equal, with labels of both classes: no rule errs on fewer than the rarer of these."""
     _, y = noise(200, 2)
     X = np.arange(200.0)[:, np.newaxis]  # whole numbers: equal rows are no copies of one observation
-    X[:n_equal] = 0.0
-    y[:n_equal] = np.arange(n_equal) % 5 < 2
+    X[:100] = 0.0
+    y[:100] = np.arange(100) % 5 < 2
     floor = learned_floor(X, y, **QUICK)
     # Clopper and Pearson's lower limit of a count that is at most that of the best rule
-    limit = beta.ppf(0.025, 0.4 * n_equal, 200 - 0.4 * n_equal + 1)
-    assert floor.interval[0] == pytest.approx(limit)
-    assert floor.estimate >= limit
+    assert floor.interval[0] == pytest.approx(beta.ppf(0.025, 40, 161))
+    assert floor.estimate >= floor.interval[0]
 
 
 def test_no_probabilities_lose_less_than_the_shares_in_cells():
@@ -122,17 +112,3 @@ def test_a_loss_that_is_the_same_for_all_rows_is_known():
     floor = learned_floor(X, y, costs=[[0, 1, 0.3], [1, 0, 0.3]], learners=["gaussian"], n_jobs=1)
     assert floor.reached == pytest.approx(0.3)
     assert floor.reached_interval == pytest.approx((0.3, 0.3), abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("costs", "message"),
-    [
-        ([[0, 1e300], [1, 0]], r"between 1e-100 and 1e\+100.*Got 1e\+300"),
-        ([[0, 1e-300], [1e-301, 0]], r"between 1e-100 and 1e\+100.*Got 1e-300"),
-        ([[1e20, 1e20], [1e20 + 1e5, 1e20]], "All costs are the same"),
-        ([[0, 0], [0, 0]], "All costs are the same"),
-    ],
-)
-def test_costs_that_cannot_be_computed_with(costs, message):
-    with pytest.raises(ValueError, match=message):
-        learned_floor(*noise(60, 2), costs=costs, learners=["gaussian"], n_jobs=1)
