@@ -2,17 +2,15 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import PredefinedSplit
 from tests.floor.plans import floor_and_predictions
 
-from bayesfloor import bayes_error, learned_floor, regression_floor
+from bayesfloor import bayes_error, learned_floor, regression_floor, spanning_forests
+from bayesfloor.data import problem
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned import copies
 from bayesfloor.floor.learned.copies import copies_of, distinct_rows
 from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.trees.near_copies import near_copies
-from bayesfloor.forest import spanning_forests
 from bayesfloor.tables.arguments import check_problem
 
 FAST = {"learners": ["gaussian", "neighbours"], "n_jobs": 1}
@@ -43,7 +41,6 @@ def test_copies_give_the_answer_of_the_rows_that_were_copied():
     floor = learned_floor(X3, y3, **FAST)
     assert (floor.estimate, floor.interval, floor.reached) == (plain.estimate, plain.interval, plain.reached)
     assert (floor.n_samples, floor.n_rows) == (1500, 500)
-    assert floor.interval[0] <= 0.2 <= floor.interval[1]
     assert codes_of(floor) == ["BF037", *codes_of(plain)]
     assert "1000 of 1500 rows are copies of others" in floor.findings[0].sentence
 
@@ -80,9 +77,7 @@ def test_copies_with_different_labels_are_held_out_together():
     floor = learned_floor(X3, y3, **FAST)
     assert codes_of(floor) == ["BF037"]
     assert floor.n_rows == 1200
-    # with .15 of the labels turned round: .2 (1 - .3) + .15
-    assert floor.interval[0] <= 0.29 <= floor.interval[1]
-    assert floor.estimate == pytest.approx(0.29, abs=0.05)
+    assert floor.estimate == pytest.approx(0.29, abs=0.05)  # with .15 of the labels turned round: .2 (1 - .3) + .15
 
 
 def test_few_wrong_labels_among_copies_do_not_matter():
@@ -92,15 +87,6 @@ def test_few_wrong_labels_among_copies_do_not_matter():
     distinct = distinct_rows(check_problem(X3, y3), 0)
     assert distinct.problem.groups is None
     assert len(distinct.rows) == len(X)
-
-
-def test_where_rows_stand_does_not_matter():
-    X3, y3, _ = copied(*gaussians(n=200))
-    y3[:5] = 1 - y3[:5]
-    order = np.random.default_rng(5).permutation(len(y3))
-    both = [distinct_rows(check_problem(X3[rows], y3[rows]), 0).problem for rows in (slice(None), order)]
-    first, second = (np.sort(np.column_stack([each.X, each.codes]), axis=0) for each in both)
-    assert np.array_equal(first, second)
 
 
 def test_copies_in_one_group_stay_and_others_leave_one():
@@ -145,22 +131,12 @@ def test_copied_numbers_are_told_from_counts_that_come_again():
     assert copies_of(check_problem(X, rng.poisson(3.0 + X[:, 0]), task="regression"), 0) is None
 
 
-def test_numbers_copied_within_a_group_stay():
-    X, y, groups = noise_in_groups(rounded=False)
-    problem = check_problem(X, y, task="regression", groups=groups % 20)
-    distinct = distinct_rows(problem, 0)
-    assert distinct.problem is problem
-    assert np.array_equal(distinct.rows, np.arange(400))
-    assert distinct.findings == ()
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_copies_without_weight_are_not_those_that_are_kept(first):
+def test_copies_without_weight_are_not_those_that_are_kept():
     X, y, _ = noise_in_groups(rounded=False)
-    weight = np.repeat([0.0, 1.0] if first else [1.0, 0.0], 200)
-    floor, predicted = floor_and_predictions(X, y, sample_weight=weight, learners=["linear"], n_jobs=1)
-    assert floor.n_rows == 200
-    assert np.array_equal(np.isfinite(predicted), weight > 0)
+    for weight in (np.repeat([0.0, 1.0], 200), np.repeat([1.0, 0.0], 200)):
+        floor, predicted = floor_and_predictions(X, y, sample_weight=weight, learners=["linear"], n_jobs=1)
+        assert floor.n_rows == 200
+        assert np.array_equal(np.isfinite(predicted), weight > 0)
 
 
 def test_groups_that_are_copies_are_not_counted():
@@ -179,14 +155,6 @@ def test_the_earliest_copy_is_kept_in_an_order_of_time():
     kept = distinct_rows(check_problem(X2, y2, time=time), 0).rows
     earliest = [time[rows == row].min() for row in rows[kept]]
     assert np.array_equal(time[kept], earliest)
-
-
-def test_a_splitter_counts_the_rows_that_were_given():
-    X, y = gaussians(n=200)
-    X2, y2 = np.vstack([X, X]), np.concatenate([y, y])
-    floor = learned_floor(X2, y2, cv=PredefinedSplit(np.tile(np.arange(200) % 5, 2)), **FAST)
-    plain = learned_floor(X, y, cv=PredefinedSplit(np.arange(200) % 5), **FAST)
-    assert floor.reached == plain.reached
 
 
 def test_copies_are_found_among_all_rows_before_some_are_chosen():
@@ -270,27 +238,25 @@ def test_near_copies_are_the_rows_on_the_near_side_of_a_gap():
     assert places_in(np.vstack([X, X[:20]])) is None
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda rng: rng.standard_normal((1000, 1)),
-        lambda rng: rng.standard_normal((500, 5)),
-        lambda rng: rng.standard_cauchy((500, 2)),
-        lambda rng: np.exp(3 * rng.standard_normal((500, 2))),
-        lambda rng: rng.integers(0, 30, (500, 3)).astype(float),
-        lambda rng: rng.standard_normal((500, 3)) * np.where(np.arange(500) < 250, 1.0, 1e-4)[:, None],
-        lambda rng: 100.0 * np.eye(4)[rng.integers(0, 4, 40)] + rng.standard_normal((40, 4)),
-    ],
-    ids=["line", "ball", "heavy tails", "log-normal", "grid", "dense cluster", "classes far apart"],
-)
-def test_rows_that_are_close_by_chance_are_no_copies(draw):
-    assert all(places_in(draw(np.random.default_rng(seed)), 4) is None for seed in range(5))
+CLOSE_BY_CHANCE = {
+    "line": lambda rng: rng.standard_normal((1000, 1)),
+    "ball": lambda rng: rng.standard_normal((500, 5)),
+    "heavy tails": lambda rng: rng.standard_cauchy((500, 2)),
+    "log-normal": lambda rng: np.exp(3 * rng.standard_normal((500, 2))),
+    "grid": lambda rng: rng.integers(0, 30, (500, 3)).astype(float),
+    "dense cluster": lambda rng: rng.standard_normal((500, 3)) * np.where(np.arange(500) < 250, 1.0, 1e-4)[:, None],
+    "far classes": lambda rng: 100.0 * np.eye(4)[rng.integers(0, 4, 40)] + rng.standard_normal((40, 4)),
+}
 
 
-def test_hostile_values_are_no_reason_to_fail():
-    X, y = gaussians(n=100)
-    X2 = np.vstack([X, X])
-    X2[:, 0] *= 1e307
-    X2[:, 1] *= 1e-308
-    assert len(distinct_rows(check_problem(X2, np.tile(y, 2)), 0).rows) == 100
-    assert copies._is_some_column_continuous(np.zeros((60, 1))) is False
+def test_rows_that_are_close_by_chance_are_no_copies():
+    for name, draw in CLOSE_BY_CHANCE.items():
+        assert all(places_in(draw(np.random.default_rng(seed)), 4) is None for seed in range(5)), name
+
+
+def test_rows_are_hashed_in_blocks(monkeypatch):
+    X, y = np.random.default_rng(0).standard_normal((48, 6)), np.arange(48) % 3
+    given = Problem(X, np.arange(2), (y > 0).astype(int), list("abcdef"), groups=np.arange(48) // 2)
+    keys = given.keys(3)
+    monkeypatch.setattr(problem, "HASHED_ROWS", 7)
+    assert np.array_equal(given.keys(3), keys)

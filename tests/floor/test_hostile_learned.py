@@ -135,7 +135,7 @@ def test_numbers(name):
         assert str(floor)
 
 
-PLAIN = [name for name, (*_, options) in CLASSES.items() if not options.keys() & {"costs", "by"}]
+PLAIN = [name for name, (*_, options) in CLASSES.items() if not options.keys() & {"costs", "by"}][::2]
 
 
 @pytest.mark.parametrize("name", PLAIN)

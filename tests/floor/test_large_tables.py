@@ -13,10 +13,7 @@ from bayesfloor.tables.sources import sample_of, source_of
 
 @pytest.fixture(autouse=True)
 def small_is_large(monkeypatch, set_limits):
-    set_limits(disk_rows=3000)
-    set_limits(learned_rows=400)
-    set_limits(part_rows=800)
-    set_limits(part_rounds=20)
+    set_limits(disk_rows=3000, learned_rows=400, part_rows=800, part_rounds=20)
     monkeypatch.setattr(from_disk, "FEWEST_ROWS", 80)
 
 
@@ -45,7 +42,6 @@ def test_classes_of_a_folder(tmp_path):
     folder = folder_of(frame.drop("amount"), tmp_path / "rows")
     floor = learned_floor(folder, "label")
     assert floor.n_samples == floor.n_rows == 6000
-    assert floor.interval[0] <= truth <= floor.interval[1]
     assert truth - 0.03 <= floor.reached <= truth + 0.06
     assert not any(finding.code == "BF021" for finding in floor.findings)
     assert all(np.asarray(floor.suspicious.row) < 6000)
@@ -70,15 +66,14 @@ def test_numbers_of_a_text_file(tmp_path):
     floor = regression_floor(path, "amount")
     assert floor.n_samples == floor.n_rows == 6000
     truth = 1 - 0.25 / frame["amount"].var()
-    assert floor.interval[0] <= truth <= floor.interval[1]
-    assert floor.reached > truth - 0.1
+    assert truth - 0.1 < floor.reached < truth + 0.03
     for metric in floor.metrics.values():
         assert metric.curve.size.shape == metric.curve.value.shape == metric.curve.fitted.shape == (5,)
     assert floor.metrics["r2"].curve.value[-1] < floor.reached - 0.05
 
 
 def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, set_limits):
-    frame, _ = frame_of(4000)
+    frame, _ = frame_of(3200)
     frame = frame.drop("amount")
     one = learned_floor(folder_of(frame, tmp_path / "one", 1), "label", n_jobs=1)
 
@@ -131,14 +126,6 @@ def test_smaller_training_sets_are_the_first_rows_of_other_quarters(tmp_path):
         assert len(split.train) == (own.n_rows if own.size > 2 else len(problem.X) - len(problem.stored.tested))
     for first, second in ((5, 6), (7, 8)):
         assert not np.intersect1d(plan.splits[first].train, plan.splits[second].train).size
-
-
-def test_few_rows_have_no_smaller_training_sets(tmp_path, monkeypatch):
-    monkeypatch.setattr(from_disk, "FEWEST_ROWS", 2000)
-    frame, _ = frame_of(4000)
-    folder = folder_of(frame.drop("amount"), tmp_path / "rows")
-    problem = problem_on_disk(folder, "label", task="classification", seed=0, n_jobs=1).problem
-    assert [own.size for own in from_disk.sets_of(problem.stored)] == [0, 1, 1, 2, 2]
 
 
 def test_the_sample_is_in_random_order_where_the_file_is_sorted(tmp_path):
@@ -224,6 +211,7 @@ def test_words_are_classes_by_their_share_of_all_rows(tmp_path):
         assert f"{left_out} of 6,000 rows" in finding.sentence
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_answer(tmp_path, client, set_limits):
     set_limits(part_rounds=3)
     frame, _ = frame_of(4000)

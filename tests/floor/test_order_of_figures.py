@@ -2,29 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bayesfloor import learned_floor, regression_floor
-from bayesfloor.floor.learned.rules import below_attained
 
 #: Metrics of classes, and what classes drawn evenly by chance have of two of them.
 METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1")
 CHANCE = {"error": 0.5, "balanced_error": 0.5, "log_loss": np.log(2.0), "brier": 0.25, "roc_auc": 0.5}
 QUICK = {"effort": "fast", "checks": False, "n_jobs": 1}
-
-losses = st.floats(0.0, 2.0)
-
-
-@given(losses, losses, losses, losses, losses, losses, losses)
-def test_a_floor_is_below_what_is_attained(estimate, low, high, reached, reached_arm, baseline, baseline_arm):
-    of_model, of_constant = (reached, reached + reached_arm), (baseline, baseline + baseline_arm)
-    found, (least, most) = below_attained(estimate, (low, high), of_model, of_constant)
-    assert found == min(estimate, reached, baseline)
-    assert least <= found <= min(reached, baseline) <= most
-    assert most <= max(of_constant[1], found)
-    if of_model[1] < baseline:
-        assert most <= max(baseline, found)
 
 
 def in_batches(seed):
@@ -50,7 +34,7 @@ def in_time(seed):
 
 @pytest.mark.parametrize("draw", [in_batches, rare, in_time])
 def test_figures_of_classes_are_in_order(draw):
-    for seed in range(4):
+    for seed in range(2):
         X, y, beside = draw(seed)
         floor = learned_floor(X, y, metric=METRICS, learners=["gaussian", "logistic"], **QUICK, **beside)
         for name, figures in floor.metrics.items():
@@ -66,7 +50,7 @@ def test_figures_of_classes_are_in_order(draw):
 
 
 def test_figures_of_numbers_are_in_order():
-    for seed in range(4):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((90, 2))
         y = 0.2 * X[:, 0] + rng.standard_t(2, 90)
@@ -79,7 +63,7 @@ def test_figures_of_numbers_are_in_order():
 
 def test_the_absolute_error_reaches_to_what_was_attained():
     """In time, where models lose more squares than the mean, a range that is scaled to squares ended below them."""
-    for seed in range(8):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(60, 120))
         y = np.linspace(-1.0, 1.0, n) + rng.standard_normal(n)

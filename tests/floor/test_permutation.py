@@ -7,14 +7,6 @@ from scipy import stats
 from benchmarks.truth import permutation
 
 
-@pytest.mark.parametrize("table", ["the best of many columns", "two categories of many values"])
-def test_nobody_sees_the_labels(table):
-    """Fitted to all labels, the best of many columns have an AUC of .8."""
-    found = [permutation.run_one(table, seed, ["gaussian"]) for seed in range(2)]
-    assert np.mean([record["value"] for record in found]) < 0.5 + 3 * 0.5 / 400**0.5
-    assert all(record["is_covered"] for record in found)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("table", permutation.KINDS)
 def test_nobody_sees_the_labels_of_any_table(table):

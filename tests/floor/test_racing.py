@@ -13,7 +13,6 @@ from tests.floor.plans import everybody, plan_of, target_of
 from bayesfloor import learned_floor, regression_floor
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned import splits
 from bayesfloor.floor.learned.cross_fitting import cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
@@ -69,10 +68,8 @@ def folds_of(problem):
     return stratified_folds(problem.codes, 5, np.arange(len(problem.codes)))
 
 
-@pytest.mark.parametrize("most_nested", [0, 6_000])
-def test_without_weight_nobody_is_missed(monkeypatch, most_nested):
+def test_without_weight_nobody_is_missed():
     """Where nobody is dropped for what they tell, the stack is the same bit for bit, from fewer models."""
-    monkeypatch.setattr(splits, "MOST_NESTED", most_nested)
     problem = problem_of()
     folds = folds_of(problem)
     _, expected, all_calls = fit(problem, folds, None)

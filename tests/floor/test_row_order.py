@@ -3,16 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
-from bayesfloor.data import problem
-from bayesfloor.data.problem import Problem
-
-#: Learners that draw columns, add over them, or break ties among them.
-FOR_CLASSES, FOR_NUMBERS = ["gaussian", "boosting", "pairs"], ["linear", "boosting"]
 
 
 def numbers(n=60):
@@ -22,44 +17,62 @@ def numbers(n=60):
     return X, X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(n)
 
 
-def of_task(task, X, y):
-    if task == "classes":
-        return learned_floor(X, y > 0, metric=["error", "log_loss"], learners=FOR_CLASSES, n_jobs=1)
-    return regression_floor(X, y, learners=FOR_NUMBERS, n_jobs=1)
-
-
-def assert_same(one, other):
-    assert one.residual_z == other.residual_z
-    for name, floor in one.metrics.items():
-        assert (floor.estimate, floor.interval) == (other.metrics[name].estimate, other.metrics[name].interval)
-        assert floor.reached == other.metrics[name].reached
-        assert_array_equal(floor.curve.value, other.metrics[name].curve.value)
-
-
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_order_of_rows_of_an_array(task):
-    X, y = numbers()
-    rows = np.random.default_rng(1).permutation(len(X))
-    assert_same(of_task(task, X, y), of_task(task, X[rows], y[rows]))
-
-
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_order_of_rows_of_a_frame(task):
-    X, y = numbers()
-    rng = np.random.default_rng(2)
+def frame_of(X, rng):
+    """The same columns with gaps, and categories of many and of few values."""
     many, few = ([f"v{level}" for level in rng.integers(0, n_levels, len(X))] for n_levels in (40, 4))
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(many=many, few=few)
     frame.loc[::9, "b"] = np.nan
-    rows = rng.permutation(len(X))
-    assert_same(of_task(task, frame, y), of_task(task, frame.iloc[rows].reset_index(drop=True), y[rows]))
+    return frame
 
 
-def test_rows_are_hashed_in_blocks(monkeypatch):
-    X, y = numbers(48)
-    given = Problem(X, np.arange(2), (y > 0).astype(int), list("abcdef"), groups=np.arange(48) // 2)
-    keys = given.keys(3)
-    monkeypatch.setattr(problem, "HASHED_ROWS", 7)
-    assert_array_equal(given.keys(3), keys)
+def beside(kind, n, rng):
+    """Options with a value for each row; equal ones, so that ties have to be broken."""
+    groups = rng.permutation(np.arange(n) % (n // 6))
+    return {
+        "groups": {"groups": groups},
+        "a sample of groups": {"groups": groups, "max_rows": 100},
+        "time": {"time": np.arange(n) // 3},
+        "by, weights": {"by": groups % 3, "sample_weight": 1.0 + groups % 2},
+    }.get(kind, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "task"),
+    [("array", "classes"), ("array", "numbers"), ("frame", "classes"), ("frame", "numbers"), ("groups", "numbers"),
+     ("a sample of groups", "classes"), ("time", "classes"), ("by, weights", "classes")],
+)  # fmt: skip
+def test_neither_the_order_of_rows_nor_threads_nor_names_of_groups_matter(kind, task):
+    X, y = numbers(60 if kind in ("array", "frame") else 150)
+    rng = np.random.default_rng(1)
+    options, points = beside(kind, len(X), rng), frame_of(X, rng) if kind == "frame" else np.round(X, 1)
+    # learners that draw columns, add over them, or break ties among them
+    learners = ["gaussian", "boosting", "pairs"] if kind in ("array", "frame") else ["neighbours", "gaussian"]
+    if task == "numbers":
+        learners = ["linear", "boosting"] if kind in ("array", "frame") else ["linear", "neighbours"]
+
+    def floor(rows, n_jobs):
+        given = {name: value[rows] if np.ndim(value) else value for name, value in options.items()}
+        if "groups" in given and n_jobs == 2:
+            given["groups"] = np.array([f"patient {(7 * group) % 31}" for group in given["groups"]])
+        asked = {"learners": learners, "n_jobs": n_jobs, "checks": False, **given}
+        of_rows = points.iloc[rows].reset_index(drop=True) if kind == "frame" else points[rows]
+        if task == "numbers":
+            return regression_floor(of_rows, y[rows], **asked)
+        return learned_floor(of_rows, y[rows] > 0, metric=["error", "log_loss"], **asked)
+
+    order = rng.permutation(len(X))
+    one, other = floor(np.arange(len(X)), 1), floor(order, 2)
+    assert one.residual_z == pytest.approx(other.residual_z, rel=1e-9)
+    assert one.findings == other.findings
+    for name, of_one in one.metrics.items():
+        of_other = other.metrics[name]
+        for figure in ("estimate", "interval", "reached", "reached_interval"):
+            assert_allclose(getattr(of_one, figure), getattr(of_other, figure), rtol=1e-9, err_msg=f"{name} {figure}")
+        assert_allclose(of_one.curve.value, of_other.curve.value, rtol=1e-9)
+    assert_array_equal(one.suspicious.row, order[other.suspicious.row])
+    if kind == "by, weights":
+        for name in ("estimate", "interval", "reached", "share_of_errors", "reached_p_value", "floor_p_value"):
+            assert_allclose(getattr(one.subgroups, name), getattr(other.subgroups, name), rtol=1e-9)
 
 
 class FirstColumn(BaseEstimator, ClassifierMixin):

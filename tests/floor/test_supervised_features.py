@@ -6,15 +6,14 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
-from sklearn.feature_selection import SelectFpr, SelectKBest, f_classif, f_regression
+from sklearn.feature_selection import SelectFpr, SelectKBest, f_regression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 from bayesfloor import difficulty_report, floor_gap, learned_floor, read_table, regression_floor
-from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.tables.arguments import check_problem
 
@@ -77,16 +76,6 @@ def test_one_that_does_not_use_labels_is_fitted_once():
     assert_array_equal(table.X, X.to_numpy()[:, 1:])
     assert len(Spy.seen) == 2
     assert read_table(X.assign(y=y), target="y", prepare=PCA(2)).supervised is None
-
-
-def test_features_are_those_of_a_pipeline():
-    X, y = noise(60, 20)
-    own = make_pipeline(SelectKBest(f_classif, k=4), StandardScaler())
-    train, others = np.arange(40), np.arange(40, 60)
-    known, test = SupervisedFeatures(own, X, y).take(np.arange(60)).features(train, others)
-    own.fit(X.iloc[train], y[train])
-    assert_allclose(known, own.transform(X.iloc[train]))
-    assert_allclose(test, own.transform(X.iloc[others]))
 
 
 def test_all_else_sees_the_columns_as_they_are_made_ready_without_it():

@@ -1,5 +1,7 @@
 """Rows whose label or number models find hard to believe."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, norm, t
@@ -28,7 +30,7 @@ def overlapping(n, distance, rng, share=0.0):
     return np.column_stack([1.0 - noisy, noisy]), np.where(wrong, 1 - codes, codes), wrong
 
 
-@pytest.mark.parametrize("distance", [0.5, 2.0, 4.0])
+@pytest.mark.parametrize("distance", [0.5, 4.0])
 def test_the_curve_of_overlap_is_that_of_normal_classes(distance):
     rng = np.random.default_rng(0)
     q, codes, _ = overlapping(400_000, distance, rng)
@@ -41,7 +43,7 @@ def test_the_curve_of_overlap_is_that_of_normal_classes(distance):
     assert 0.5 * (of_sure + of_rest) == pytest.approx(norm.cdf(-distance / 2), abs=0.005)
 
 
-@pytest.mark.parametrize("distance", [1.0, 2.0, 3.0, 6.0])
+@pytest.mark.parametrize("distance", [1.0, 3.0])
 def test_overlap_alone_is_no_label_noise(distance):
     """No label is wrong: few are said to be, and none is listed but by chance."""
     found = [doubt_labels(*overlapping(1000, distance, np.random.default_rng(seed))[:2]) for seed in range(20)]
@@ -50,13 +52,14 @@ def test_overlap_alone_is_no_label_noise(distance):
     assert np.mean([each.is_listed.sum() for each in found]) <= 4
 
 
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.2])
-@pytest.mark.parametrize("distance", [3.0, 6.0])
+@pytest.mark.parametrize(("share", "distance"), [(0.02, 6.0), (0.1, 3.0), (0.2, 6.0)])
 def test_wrong_labels_are_counted_and_listed(share, distance):
     inside, recall = [], []
     for seed in range(10):
         q, codes, wrong = overlapping(1000, distance, np.random.default_rng(seed), share)
         found = doubt_labels(q, codes)
+        assert found.score.sum() == pytest.approx(found.n_wrong)
+        assert np.all(found.score[found.is_listed] >= LISTED_LABEL)
         inside.append(found.interval[0] <= wrong.sum() <= found.interval[1])
         assert found.n_wrong == pytest.approx(wrong.sum(), abs=0.06 * len(codes))
         if distance == 6.0:
@@ -64,37 +67,6 @@ def test_wrong_labels_are_counted_and_listed(share, distance):
         recall.append(found.is_listed[wrong].mean())
     assert sum(inside) >= 9
     assert distance == 3.0 or np.mean(recall) > 0.7
-
-
-@pytest.mark.parametrize("n_levels", [2, 6])
-def test_noise_that_is_the_same_everywhere_may_be_no_label_noise(n_levels):
-    """A column of few values, held-out shares of the classes for each, and noise of .25 for all: no label is wrong."""
-    above_zero = 0
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        x, fold = rng.integers(0, n_levels, 500), np.arange(500) % 5
-        codes = (rng.random(500) < np.where(x < n_levels // 2, 0.25, 0.75)).astype(np.int64)
-        q = np.empty((500, 2))
-        for value, tested in np.ndindex(n_levels, 5):
-            q[(x == value) & (fold == tested), 1] = codes[(x == value) & (fold != tested)].mean()
-        q[:, 0] = 1.0 - q[:, 1]
-        above_zero += doubt_labels(q, codes).interval[0] > 0.0
-    assert above_zero <= 2
-
-
-def test_the_count_of_separated_classes_is_not_too_high():
-    """Without the row of a wrong label models are surer there: halves that they are surer of have more of them."""
-    found, wrong = 0.0, 0
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        truth = rng.integers(0, 6, 600)
-        X = rng.normal(size=(600, 8)) + 2.5 * rng.normal(size=(6, 8))[truth]
-        is_wrong = rng.random(600) < 0.03
-        y = np.where(is_wrong, (truth + rng.integers(1, 6, 600)) % 6, truth)
-        floor = learned_floor(X, y, learners=["gaussian", "neighbours", "logistic"], effort="fast", checks=False)
-        found, wrong = found + floor.suspicious.n_wrong, wrong + is_wrong.sum()
-        assert is_wrong[floor.suspicious.row].mean() > 0.9
-    assert 0.8 * wrong < found < 1.15 * wrong
 
 
 def test_labels_that_go_one_way_are_ranked_higher():
@@ -116,15 +88,6 @@ def test_labels_that_go_one_way_are_ranked_higher():
     assert ranked > 0.99
 
 
-def test_confusion_both_ways_leaves_the_order_to_the_probability():
-    q, codes, _ = overlapping(1000, 2.0, np.random.default_rng(3))
-    mirrored = np.vstack([q, q[:, ::-1]]), np.concatenate([codes, 1 - codes])
-    np.testing.assert_allclose(one_way(*mirrored), 1.0)
-    order = np.argsort(doubt_labels(*mirrored).z, kind="stable")
-    own = mirrored[0][np.arange(2000), mirrored[1]]
-    assert np.all(np.diff(own[order]) <= 1e-12)
-
-
 def test_classes_that_overlap_do_not_hide_a_mistake_in_another():
     """Two classes are the same, one is far away, and has a row with the label of another."""
     rng = np.random.default_rng(0)
@@ -144,21 +107,11 @@ def test_nothing_errs_and_nothing_is_listed():
     found = doubt_labels(np.eye(4)[codes], codes)
     assert (found.n_wrong, found.interval[0], found.is_listed.any()) == (0.0, 0.0, False)
     assert found.interval[1] < 1e-6
+    none = doubt_labels(np.empty((0, 3)), np.empty(0, np.int64))
+    assert (len(none.score), none.n_wrong, none.interval) == (0, 0.0, (0.0, 0.0))
 
 
-def test_no_rows():
-    found = doubt_labels(np.empty((0, 3)), np.empty(0, np.int64))
-    assert (len(found.score), found.n_wrong, found.interval) == (0, 0.0, (0.0, 0.0))
-
-
-def test_chances_sum_up_to_the_number_of_wrong_labels():
-    q, codes, _ = overlapping(800, 4.0, np.random.default_rng(0), 0.1)
-    found = doubt_labels(q, codes)
-    assert found.score.sum() == pytest.approx(found.n_wrong)
-    assert np.all(found.score[found.is_listed] >= LISTED_LABEL)
-
-
-@pytest.mark.parametrize("degrees", [3, 8, 100])
+@pytest.mark.parametrize("degrees", [3, 100])
 def test_how_far_noise_reaches_beside_mistakes(degrees):
     """The tails of t are found although 1% of the numbers are mistakes, far off."""
     rng = np.random.default_rng(0)
@@ -176,26 +129,12 @@ def test_noise_alone_reaches_anywhere():
     assert noise_beyond(with_one, with_one)[-1] < 1e-9
 
 
-@pytest.mark.parametrize("draw", ["standard_normal", "laplace", "uniform", "standard_exponential", "t of 3"])
+@pytest.mark.parametrize("draw", ["uniform", "standard_exponential", "t of 3"])
 def test_noise_alone_is_rarely_listed(draw):
     rng = np.random.default_rng(0)
-    draws = [rng.standard_t(3, 500) if draw == "t of 3" else getattr(rng, draw)(size=500) for _ in range(200)]
+    draws = [rng.standard_t(3, 500) if draw == "t of 3" else getattr(rng, draw)(size=500) for _ in range(80)]
     alarms = [doubt_numbers(z - np.median(z)).is_listed.any() for z in draws]
-    assert np.mean(alarms) <= 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5
-
-
-def test_numbers_far_off_are_listed():
-    rng = np.random.default_rng(0)
-    shares, power = [], []
-    for _ in range(20):
-        z = rng.standard_normal(500)
-        z[:10] = rng.choice([-1.0, 1.0], 10) * rng.uniform(6.0, 20.0, 10)
-        found = doubt_numbers(z)
-        shares.append(np.mean(np.flatnonzero(found.is_listed) >= 10))
-        power.append(found.is_listed[:10].mean())
-        assert found.interval[0] <= 10 <= found.interval[1]
-    assert np.mean(shares) < 0.05
-    assert np.mean(power) > 0.95
+    assert np.mean(alarms) <= 0.05 + 3 * (0.05 * 0.95 / 80) ** 0.5
 
 
 @pytest.mark.parametrize("noise", ["normal", "skewed"])
@@ -222,10 +161,9 @@ def test_p_values_are_adjusted_as_by_scipy():
     np.testing.assert_allclose(1 - doubt_numbers(z).score, false_discovery_control(p), atol=1e-12)
 
 
-@pytest.mark.parametrize("pool", [np.arange(40), np.arange(0, 40, 3), np.arange(3), np.arange(1)])
-def test_nearest_rows_beside_a_row(pool):
+def test_nearest_rows_beside_a_row():
     points = np.random.default_rng(0).standard_normal((40, 3))
-    for row in range(40):
+    for row, pool in product(range(40), (np.arange(40), np.arange(0, 40, 3), np.arange(3), np.arange(1))):
         others = pool[pool != row]
         expected = others[np.argsort(np.linalg.norm(points[others] - points[row], axis=1))][:5]
         found = nearest_others(points, np.array([row]), pool)[0]
@@ -261,20 +199,6 @@ def test_wrong_labels_of_a_floor(blobs):
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
-def test_neither_the_order_of_rows_nor_threads_matter(blobs):
-    X, names, _, _ = blobs
-    order = np.random.default_rng(1).permutation(len(X))
-    one, other = (
-        learned_floor(X, names, n_jobs=1).suspicious,
-        learned_floor(X[order], names[order], n_jobs=2).suspicious,
-    )
-    assert one.row.tolist() == order[other.row].tolist()
-    assert one.neighbours.tolist() == order[other.neighbours].tolist()
-    np.testing.assert_array_equal(one.score, other.score)
-    assert one.n_wrong_interval == other.n_wrong_interval
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_a_class_of_one_group_is_not_called_wrong():
     """No model can know it: each is trained without that group."""
     rng = np.random.default_rng(0)
@@ -298,31 +222,6 @@ def test_numbers_of_a_floor():
     np.testing.assert_allclose(found.suggested, X[found.row] @ [3.0, -1.0], atol=0.5)
     assert np.array_equal(np.sign(found.z), np.sign(found.given - found.suggested))
     assert not np.any(found.neighbours == found.row[:, None])
-
-
-def test_numbers_are_held_against_the_noise_beside_them():
-    """The noise grows along another direction than the prediction: a row of large noise is none that does not fit."""
-    alarms = 0
-    for seed in range(10):
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((500, 2))
-        y = X[:, 0] + X[:, 1] + np.exp(0.5 * (X[:, 0] - X[:, 1])) * rng.standard_normal(500)
-        alarms += len(regression_floor(X, y, learners=["linear"], checks=False).suspicious) > 0
-    assert alarms <= 2
-
-
-def test_no_row_beside_a_mistake_is_listed():
-    """What models predict for rows beside it is wrong, so that its noise seems to have long tails."""
-    listed = []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        X = rng.standard_normal((300, 2))
-        y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(300)
-        y[7] += 100.0
-        floor = regression_floor(X, y, learners=["neighbours", "trees", "boosting"], effort="fast", checks=False)
-        listed.append(floor.suspicious.row.tolist())
-    assert listed.count([7]) >= 5
-    assert all(rows in ([], [7]) for rows in listed)
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))

@@ -194,12 +194,10 @@ def test_columns_that_became_several_features_are_left_out_whole():
     assert without_columns(source, source.problem, set(source.columns)) is None
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_progress_does_not_start_over_where_models_are_trained_again(task, monkeypatch):
+def test_progress_does_not_start_over_where_models_are_trained_again(monkeypatch):
     monkeypatch.setattr(threads, "GLANCE_S", 0.001)
     frame, calls = grouped(), []
-    if task == "classes":
-        frame["y"] = np.where(frame["y"] > 0, "high", "low")
+    frame["y"] = np.where(frame["y"] > 0, "high", "low")
     report = difficulty_report(frame, "y", n_jobs=1, progress=lambda *call: calls.append(call))
     assert report.verdict.reasons[0].kind == "groups"  # trained twice
     seen = [done / total for done, total in calls]

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from scipy.integrate import quad
 from scipy.stats import beta, binom, dirichlet_multinomial, multinomial
+from tests.helpers.refused import not_refused
 
 from bayesfloor import vote_floor
 from bayesfloor.floor.votes.mixture import (
@@ -38,18 +39,15 @@ def counts_of(row, label, n_classes):
 # the model
 
 
-@pytest.mark.parametrize("k", [2, 3, 6])
-def test_the_mean_of_the_largest_of_a_flat_dirichlet_vector_is_a_harmonic_number(k):
-    means = np.full((1, k), 1 / k)
-    assert mean_of_largest(means, float(k))[0] == pytest.approx(sum(1 / np.arange(1, k + 1)) / k, abs=1e-5)
-
-
-@pytest.mark.parametrize("precision", [0.3, 2.5, 20.0, 150.0])
-def test_the_mean_of_the_largest_beside_an_integral_of_the_beta_density(precision):
-    law = beta(0.8 * precision, 0.2 * precision)
-    # E max(p, 1 - p) = 1/2 + the integral of P(p > x) + P(p < 1 - x) over x from 1/2 to 1
-    expected = 0.5 + quad(lambda x: law.sf(x) + law.cdf(1 - x), 0.5, 1)[0]
-    assert mean_of_largest(np.array([[0.8, 0.2]]), precision)[0] == pytest.approx(expected, abs=2e-4)
+def test_the_mean_of_the_largest_beside_known_laws():
+    for k in (2, 3, 6):  # of a flat Dirichlet vector it is a harmonic number
+        expected = sum(1 / np.arange(1, k + 1)) / k
+        assert mean_of_largest(np.full((1, k), 1 / k), float(k))[0] == pytest.approx(expected, abs=1e-5)
+    for precision in (0.3, 2.5, 150.0):
+        law = beta(0.8 * precision, 0.2 * precision)
+        # E max(p, 1 - p) = 1/2 + the integral of P(p > x) + P(p < 1 - x) over x from 1/2 to 1
+        expected = 0.5 + quad(lambda x, law=law: law.sf(x) + law.cdf(1 - x), 0.5, 1)[0]
+        assert mean_of_largest(np.array([[0.8, 0.2]]), precision)[0] == pytest.approx(expected, abs=2e-4)
     assert mean_of_largest(np.array([[0.8, 0.2]]), np.inf)[0] == 0.8
 
 
@@ -68,7 +66,7 @@ def direct_log_likelihood(counts, setting, shares, means):
     return np.log(np.sum(parts, axis=0))
 
 
-@pytest.mark.parametrize("setting", [Setting(np.inf, 0.0), Setting(np.inf, 0.4), Setting(3.0, 0.0), Setting(8.0, 0.3)])
+@pytest.mark.parametrize("setting", [Setting(np.inf, 0.4), Setting(8.0, 0.3)])
 def test_a_fit_has_the_likelihood_that_it_says_and_nothing_near_is_better(setting, monkeypatch):
     monkeypatch.setattr("bayesfloor.floor.votes.mixture._PSEUDO_VOTES", 1e-9)
     monkeypatch.setattr("bayesfloor.floor.votes.mixture._PSEUDO_ROWS", 1e-9)
@@ -89,9 +87,8 @@ def test_a_fit_has_the_likelihood_that_it_says_and_nothing_near_is_better(settin
         assert direct_log_likelihood(counts, setting, *near).sum() < best + 1e-4
 
 
-@pytest.mark.parametrize("at_once", [10**6, 50])
-def test_many_fits_side_by_side_are_those_of_one_at_a_time(at_once, monkeypatch):
-    monkeypatch.setattr("bayesfloor.floor.votes.mixture._MOST_VALUES", at_once)
+def test_many_fits_side_by_side_are_those_of_one_at_a_time(monkeypatch):
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._MOST_VALUES", 50)
     rng = np.random.default_rng(2)
     row, _, label, _ = votes_of(rng, 100, 3)
     patterns = patterns_of(counts_of(row, label, 3))
@@ -111,7 +108,7 @@ def test_large_counts_have_the_same_fit_by_gamma_functions(monkeypatch):
     np.testing.assert_allclose(fit_mixture(patterns, weights, Setting(4.0, 0.0)).means, added.means, atol=1e-9)
 
 
-@pytest.mark.parametrize("setting", [Setting(np.inf, 0.3), Setting(5.0, 0.0), Setting(5.0, 0.3)])
+@pytest.mark.parametrize("setting", [Setting(np.inf, 0.3), Setting(5.0, 0.3)])
 def test_probabilities_given_votes_beside_quadrature(setting):
     means, shares = np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([0.6, 0.4])
     fitted = Mixture(setting, shares[None], means[None], np.zeros(1))
@@ -131,36 +128,31 @@ def test_probabilities_given_votes_beside_quadrature(setting):
         assert expected_probabilities(np.array([votes]), fitted)[0, 0] == pytest.approx(top / bottom, abs=1e-4)
 
 
-@pytest.mark.parametrize("k", [2, 4])
-def test_the_floor_of_any_rows_is_within_the_bounds_of_their_agreement(k):
+def test_bounds_of_agreement():
     rng = np.random.default_rng(4)
-    for concentration in (0.1, 0.5, 2.0):
+    for k, concentration in ((2, 0.1), (4, 0.5), (4, 2.0)):
         p = rng.dirichlet(np.full(k, concentration), 50)
         low, high = floor_bounds((p**2).sum(axis=1).mean(), k)
         assert low - 1e-12 <= (1 - p.max(axis=1)).mean() <= high + 1e-12
-    even = np.full((1, k), 0.1 / (k - 1))
-    even[0, 0] = 0.9
-    assert floor_bounds((even**2).sum(), k)[0] == pytest.approx(0.1)
-    assert floor_bounds(0.5 + 0.5 / k, k)[1] == pytest.approx(0.5 * (1 - 1 / k))  # half clear, half even
-    assert clear_at_most(0.5 + 0.5 / k, k) == pytest.approx(0.5)
-
-
-def test_the_agreement_of_a_row_is_the_share_of_pairs():
-    found = row_agreement(np.array([[3, 1], [2, 0], [1, 0], [1, 1]]))
+        even = np.full((1, k), 0.1 / (k - 1))
+        even[0, 0] = 0.9
+        assert floor_bounds((even**2).sum(), k)[0] == pytest.approx(0.1)
+        assert floor_bounds(0.5 + 0.5 / k, k)[1] == pytest.approx(0.5 * (1 - 1 / k))  # half clear, half even
+        assert clear_at_most(0.5 + 0.5 / k, k) == pytest.approx(0.5)
+    found = row_agreement(np.array([[3, 1], [2, 0], [1, 0], [1, 1]]))  # the share of pairs
     np.testing.assert_allclose(found, [0.5, 1.0, np.nan, 0.0])
 
 
 # floors that are known
 
 
-@pytest.mark.parametrize(("n_votes", "n_classes"), [(3, 2), (3, 5), (5, 3)])
+@pytest.mark.parametrize(("n_votes", "n_classes"), [(3, 2), (5, 3)])
 def test_the_floor_of_annotators_with_a_known_error(n_votes, n_classes):
     rng = np.random.default_rng(105)
     floors = []
     for _ in range(3):
         row, _, label, _ = votes_of(rng, 500, n_votes, n_classes=n_classes)
         floors.append(vote_floor(counts_of(row, label, n_classes), n_bootstrap=30))
-    assert sum(floor.interval[0] <= 0.15 <= floor.interval[1] for floor in floors) >= 2
     assert np.mean([floor.estimate for floor in floors]) == pytest.approx(0.15, abs=0.012)
     if (n_votes, n_classes) == (3, 2):  # one wrong vote of three, or two, is a third of the votes outside the majority
         expected = 3 * 0.15 * 0.85 / 3
@@ -176,21 +168,11 @@ def test_two_votes_tell_the_agreement_but_not_the_floor():
     first = np.where(coin, rng.binomial(2, 0.5, 2000), 2 * rng.integers(0, 2, 2000))
     coins = vote_floor(np.column_stack([first, 2 - first]), n_bootstrap=50)
     for found in (equal, coins):
-        assert found.agreement_interval[0] < 0.82 < found.agreement_interval[1]
+        assert found.agreement == pytest.approx(0.82, abs=3 * (0.82 * 0.18 / 2000) ** 0.5)
         assert found.interval[0] < 0.1
         assert found.interval[1] > 0.17
         assert [finding.code for finding in found.findings] == ["BF044"]
     assert equal.reached == pytest.approx(1 - equal.agreement)
-
-
-def test_many_votes_tell_rows_that_differ_apart():
-    rng = np.random.default_rng(7)
-    p = np.where(rng.random(600) < 0.64, 1.0, 0.5)
-    first = np.where(rng.random(600) < 0.5, rng.binomial(10, p), rng.binomial(10, 1 - p))
-    found = vote_floor(np.column_stack([first, 10 - first]), n_bootstrap=50)
-    assert found.interval[0] < 0.18 < found.interval[1]
-    assert found.interval[0] > 0.13
-    assert found.bounds[0] < 0.12
 
 
 def test_annotators_who_never_disagree():
@@ -202,6 +184,15 @@ def test_annotators_who_never_disagree():
     assert found.agreement_interval == pytest.approx((low, 1.0))
     assert found.interval[1] >= floor_bounds(low, 2)[0]
     assert found.interval[0] == 0.0
+
+
+def test_two_annotators_are_too_few():
+    labels = np.random.default_rng(14).choice(["a", "b"], (40, 1)).repeat(2, axis=1)
+    labels[:4, 1] = "a"
+    (finding,) = vote_floor(labels, n_bootstrap=20).findings
+    assert finding.code == "BF044"
+    assert "only 40 rows have two votes or more and only 0 of 40 rows have three votes" in finding.sentence
+    assert "there are two annotators" in finding.sentence
 
 
 def test_columns_of_many_classes_are_shared_by_those_that_never_meet():
@@ -217,7 +208,7 @@ def test_columns_of_many_classes_are_shared_by_those_that_never_meet():
     assert np.array_equal(*of_row)
     found = vote_floor(votes, form="labels", n_bootstrap=20)
     assert found.n_classes == len(table.classes)
-    assert found.interval[0] < 0.2 * 199 / 200 < found.interval[1]
+    assert found.estimate == pytest.approx(0.2 * 199 / 200, abs=0.06)
 
 
 def test_classes_that_all_meet_have_columns_of_their_own():
@@ -251,7 +242,6 @@ def test_the_interval_is_wider_where_annotators_differ():
     unknown = vote_floor(label, rows=row, n_bootstrap=50)
     assert known.estimate == pytest.approx(unknown.estimate, abs=0.005)
     assert np.diff(known.interval) > 1.3 * np.diff(unknown.interval)
-    assert known.interval[0] < 0.21 < known.interval[1]
 
 
 # forms of input
@@ -299,50 +289,41 @@ def test_rows_without_votes_are_left_out_and_arrays_not_written_to():
     assert found.estimate == vote_floor(counts[counts.sum(axis=1) > 0], n_bootstrap=20).estimate
 
 
-def test_a_class_that_nobody_voted_for_and_labels_that_look_like_code():
-    assert vote_floor([[3, 0, 0], [2, 1, 0], [0, 3, 0]] * 20, n_bootstrap=20).n_classes == 3
-    wild = ["=cmd()", "<script>", "x" * 5000, "NA"]
-    votes = np.array([each for name in wild for each in [name] * 30], dtype=object)
-    found = vote_floor(votes, rows=np.repeat(np.arange(40), 3), n_bootstrap=20)
-    assert found.classes.tolist() == sorted(wild)
+REFUSED = [
+    ([[1, -1], [2, 0]], {}, "1 counts of votes cannot be used, the first at row 0, column 1: -1 is below zero"),
+    ([[1, np.nan], [2, 0]], {}, "nan is missing; for a matrix of labels with gaps pass form='labels'"),
+    ([[1, np.inf], [2, 0]], {}, "row 0 has inf votes"),
+    ([[0.5, 0.5], [1, 1]], {}, "0.5 is no whole number; for shares or probabilities there is soft_label_floor"),
+    ([[1, 10**9], [2, 0]], {}, r"row 0 has 1e\+09 votes"),
+    ([[3], [2]], {}, "needs two classes, got 1 column"),
+    ([1, 2, 3], {}, r"votes should be a matrix .* got an array of shape \(3,\)"),
+    (np.empty((0, 2)), {}, "should be a matrix"),
+    ([[1, 0], [0, 1]], {}, "no row has two votes, of 2 with a vote"),
+    ([[0, 0], [0, 0]], {}, "no row has two votes, of 0 with a vote"),
+    ([["a"], ["b"]], {}, "no row has two votes, of 2"),
+    ([["a", "a"], ["a", None]], {}, "needs two classes, got 1: 'a'"),
+    ([["a", 1], ["a", "b"]], {}, "Labels of mixed types in y: int and str"),
+    ([[None, None]], {}, "needs two classes, got 0"),
+    ([[1, 2], [3, 4]], {"annotators": ["a", "b"]}, "counts do not tell who voted"),
+    ([["a", "b"]], {"annotators": ["x", "x"]}, "annotators should name each of the 2 columns of labels once"),
+    ([[1, 2]], {"classes": ["a"]}, "classes should name each of the 2 columns of counts once"),
+    ([["a", "b"]], {"classes": ["a", "b"]}, "classes names the columns of a matrix of counts"),
+    ([[1, 2]], {"form": "wide"}, "The 'form' parameter must be one of"),
+    ([[1, 2]], {"n_bootstrap": 5}, r"an int in the range \[20, inf\)"),
+    ([[1, 2]], {"confidence": 1.0}, "confidence"),
+    (["a", "b", "a"], {"rows": [0, 0]}, r"inconsistent numbers of samples: \[3, 2\]"),
+    (["a", "b"], {"rows": [0, 0], "annotators": ["x", "x"]}, "annotator 'x' voted 2 times at row 0"),
+    (["a", "b"], {"rows": [0, None]}, "1 votes have no row, the first at line 1"),
+    (["a", "b"], {"form": "long"}, "with rows= for the row of each"),
+    (pd.DataFrame({"item": [0], "label": ["a"]}), {"rows": "itm"}, "no column 'itm' for the rows; .* 'item'"),
+    (pd.DataFrame({"a": [0], "label": ["a"]}), {"form": "long"}, "no column looks like the rows"),
+    (pd.DataFrame({"id": [0, 1], "a": [1, 2], "b": [1, 2]}), {}, "column 'id' looks like a name of the rows"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("votes", "options", "message"),
-    [
-        ([[1, -1], [2, 0]], {}, "1 counts of votes cannot be used, the first at row 0, column 1: -1 is below zero"),
-        ([[1, np.nan], [2, 0]], {}, "nan is missing; for a matrix of labels with gaps pass form='labels'"),
-        ([[1, np.inf], [2, 0]], {}, "row 0 has inf votes"),
-        ([[0.5, 0.5], [1, 1]], {}, "0.5 is no whole number; for shares or probabilities there is soft_label_floor"),
-        ([[1, 10**9], [2, 0]], {}, r"row 0 has 1e\+09 votes"),
-        ([[3], [2]], {}, "needs two classes, got 1 column"),
-        ([1, 2, 3], {}, r"votes should be a matrix .* got an array of shape \(3,\)"),
-        (np.empty((0, 2)), {}, "should be a matrix"),
-        ([[1, 0], [0, 1]], {}, "no row has two votes, of 2 with a vote"),
-        ([[0, 0], [0, 0]], {}, "no row has two votes, of 0 with a vote"),
-        ([["a"], ["b"]], {}, "no row has two votes, of 2"),
-        ([["a", "a"], ["a", None]], {}, "needs two classes, got 1: 'a'"),
-        ([["a", 1], ["a", "b"]], {}, "Labels of mixed types in y: int and str"),
-        ([[None, None]], {}, "needs two classes, got 0"),
-        ([[1, 2], [3, 4]], {"annotators": ["a", "b"]}, "counts do not tell who voted"),
-        ([["a", "b"]], {"annotators": ["x", "x"]}, "annotators should name each of the 2 columns of labels once"),
-        ([[1, 2]], {"classes": ["a"]}, "classes should name each of the 2 columns of counts once"),
-        ([["a", "b"]], {"classes": ["a", "b"]}, "classes names the columns of a matrix of counts"),
-        ([[1, 2]], {"form": "wide"}, "The 'form' parameter must be one of"),
-        ([[1, 2]], {"n_bootstrap": 5}, r"an int in the range \[20, inf\)"),
-        ([[1, 2]], {"confidence": 1.0}, "confidence"),
-        (["a", "b", "a"], {"rows": [0, 0]}, r"inconsistent numbers of samples: \[3, 2\]"),
-        (["a", "b"], {"rows": [0, 0], "annotators": ["x", "x"]}, "annotator 'x' voted 2 times at row 0"),
-        (["a", "b"], {"rows": [0, None]}, "1 votes have no row, the first at line 1"),
-        (["a", "b"], {"form": "long"}, "with rows= for the row of each"),
-        (pd.DataFrame({"item": [0], "label": ["a"]}), {"rows": "itm"}, "no column 'itm' for the rows; .* 'item'"),
-        (pd.DataFrame({"a": [0], "label": ["a"]}), {"form": "long"}, "no column looks like the rows"),
-        (pd.DataFrame({"id": [0, 1], "a": [1, 2], "b": [1, 2]}), {}, "column 'id' looks like a name of the rows"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_used_is_named(votes, options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        vote_floor(votes, **options)
+def test_what_cannot_be_used_is_named():
+    table = [({"votes": votes, **options}, words) for votes, options, words in REFUSED]
+    assert not_refused(vote_floor, table) == []
 
 
 # findings, with X, the record
@@ -359,16 +340,6 @@ def test_an_annotator_who_disagrees_with_all_others():
     assert found.annotators.is_outlier.sum() == 1
     row, who, label, _ = votes_of(rng, 100, 3, error=np.array([0.1, 0.1, 0.1, 0.25]), n_classes=2)
     assert vote_floor(label, rows=row, annotators=who, n_bootstrap=20).findings == ()
-
-
-def test_two_annotators_are_too_few():
-    rng = np.random.default_rng(14)
-    labels = rng.choice(["a", "b"], (40, 1)).repeat(2, axis=1)
-    labels[:4, 1] = "a"
-    (finding,) = vote_floor(labels, n_bootstrap=20).findings
-    assert finding.code == "BF044"
-    assert "only 40 rows have two votes or more and only 0 of 40 rows have three votes" in finding.sentence
-    assert "there are two annotators" in finding.sentence
 
 
 def test_the_record():
