@@ -1,5 +1,7 @@
+from functools import partial
+
 import numpy as np
-import pytest
+from tests.helpers.refused import not_refused
 
 from bayesfloor.choose.floor_selector import check_feature_groups
 
@@ -19,21 +21,14 @@ def test_a_number_that_is_a_name_is_a_name():
     assert columns([[1, 0]], 3, names=[2, 1, 0]) == [[0], [1, 2]]
 
 
-@pytest.mark.parametrize(
-    ("groups", "error", "message"),
-    [
-        ("abc", TypeError, "sequence of sequences"),
-        ([0, 1], TypeError, "sequence of sequences"),
-        (["ab"], ValueError, "must name its columns; got 'ab'"),
-        ([[]], ValueError, "must name its columns"),
-        ([[0, 5]], ValueError, "names column 5, which is not among the 5 columns"),
-        ([["z", 0]], ValueError, "names column 'z'"),
-        ([[-1]], ValueError, "names column -1"),
-        ([[True]], ValueError, "names column True"),
-        ([[0, 1], [1, 2]], ValueError, "Column 1 is in more than one group"),
-        ([[0, 0]], ValueError, "Column 0 is in more than one group, or twice"),
-    ],
-)
-def test_groups_are_checked(groups, error, message):
-    with pytest.raises(error, match=message):
-        check_feature_groups(groups, 5, None)
+def test_groups_are_checked():
+    refused = {
+        "sequence of sequences": ["abc", [0, 1]],
+        "must name its columns": [["ab"], [[]]],
+        "names column 5, which is not among the 5 columns": [[[0, 5]]],
+        "names column (-1|True|'z')": [[["z", 0]], [[-1]], [[True]]],
+        "Column 1 is in more than one group": [[[0, 1], [1, 2]]],
+        "Column 0 is in more than one group, or twice": [[[0, 0]]],
+    }
+    table = [({"feature_groups": groups}, words) for words, every in refused.items() for groups in every]
+    assert not_refused(partial(check_feature_groups, n_features=5, names=None), table) == []

@@ -1,7 +1,7 @@
 """Two tables: p-values that hold, what moved by its own share, labels given the columns, and what is refused."""
 
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
 from math import comb
 from types import SimpleNamespace
 
@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import stats
+from tests.helpers.refused import not_refused
 
 from bayesfloor import drift, read_table, spanning_forests
 from bayesfloor.choose.drifting.compare import at_one_level
@@ -55,23 +56,6 @@ def test_few_rows_have_all_ways_to_deal_the_names():
     assert len({tuple(np.flatnonzero(way)) for way in deals.is_new}) == comb(6, 3)
 
 
-def test_many_rows_are_dealt_at_random_from_the_seed():
-    is_new = np.arange(60) < 25
-    first, again, other = (deal_names(is_new, None, seed) for seed in (3, 3, 4))
-    assert not first.is_exact
-    np.testing.assert_array_equal(first.is_new[0], is_new)
-    assert (first.n_new == 25).all()
-    np.testing.assert_array_equal(first.is_new, again.is_new)
-    assert (first.is_new != other.is_new).any()
-
-
-def test_rows_of_a_group_in_one_table_stay_together():
-    groups = np.repeat(np.arange(40), 5)
-    deals = deal_names(groups < 15, groups, 0)
-    by_group = deals.is_new.reshape(len(deals.is_new), 40, 5)
-    assert (by_group == by_group[:, :, :1]).all()
-
-
 def test_names_of_a_group_in_both_tables_are_swapped():
     # groups 0, 1 and 2 are in both tables, 3 to 6 in one: 2 ** 3 swaps, and 6 ways to deal two names out to four groups
     groups = np.array([0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6, 6])
@@ -94,29 +78,12 @@ def test_names_of_a_group_in_both_tables_are_swapped():
     assert abs(many.is_new[1:, :40].mean() - 0.5) < 4 * 0.5 / (999 * 40) ** 0.5
 
 
-def test_a_p_value_is_small_as_often_as_it_says():
-    # each of the ways to deal the names out is as likely as any other: at most a share p of them have a p-value of p
-    rng = np.random.default_rng(0)
-    points = rng.standard_normal((8, 2))
-    p_values = []
-    for chosen in combinations(range(8), 4):
-        rows = [*sorted(set(range(8)) - set(chosen)), *chosen]
-        p_values.append(drift(points[rows[:4]], points[rows[4:]], learners=None).p_value)
-    for level in (0.02, 0.05, 0.1, 0.3, 0.7):
-        assert np.mean(np.array(p_values) <= level) <= level + 1e-12
-    assert min(p_values) < 0.1  # it can be small
-
-
-def test_share_as_large_counts_ways_and_takes_rounding_for_a_tie():
+def test_p_values_of_ties_and_of_choices():
     shares = share_as_large(np.array([[2.0, 1.0, 3.0, 2.0 + 1e-13], [0.0, 0.0, 0.0, 0.0]]))
     np.testing.assert_allclose(shares, [[0.75, 1.0, 0.25, 0.75], [1, 1, 1, 1]])
-
-
-def test_the_smallest_p_value_allows_for_the_choice():
     # of two statistics that are the same nothing is lost; of two that never agree, twice as much
-    one = share_as_large(np.arange(20.0)[::-1])
+    one, other = share_as_large(np.arange(20.0)[::-1]), share_as_large(np.arange(20.0))
     np.testing.assert_allclose(smallest_of(np.array([one, one])), [0.05, 0.05])
-    other = share_as_large(np.arange(20.0))
     np.testing.assert_allclose(smallest_of(np.array([one, other]))[0], 0.1)
 
 
@@ -132,16 +99,12 @@ def test_scores_are_orthonormal_and_their_squares_are_one_on_average():
     np.testing.assert_allclose(scores.T @ scores, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(scores.sum(axis=0), 0.0, atol=1e-12)
     assert (scores[2] == 0).all()
+    assert orthonormal(rank_polynomials(np.repeat([0.0, 1.0], 10)), np.ones(20, bool)).shape[1] == 1
+    texts = text_column("c", ["a", "b", "c", "rare"], np.array([0] * 6 + [1] * 6 + [2] * 6 + [3] * 2))
+    assert orthonormal(level_indicators(texts), np.ones(20, bool)).shape[1] == 3
     # over all ways to deal three of seven names out, the variance of a sum is n1 n2 / (n (n - 1))
     every = deal_names(np.arange(7) < 3, None, 0)
     np.testing.assert_allclose(squared_sums(scores, every).mean(axis=1), 1.0)
-
-
-def test_a_column_of_two_values_has_one_score_and_one_of_k_levels_k_less_one():
-    values = np.repeat([0.0, 1.0], 10)
-    assert orthonormal(rank_polynomials(values), np.ones(20, bool)).shape[1] == 1
-    texts = text_column("c", ["a", "b", "c", "rare"], np.array([0] * 6 + [1] * 6 + [2] * 6 + [3] * 2))
-    assert orthonormal(level_indicators(texts), np.ones(20, bool)).shape[1] == 3
 
 
 def test_squares_of_levels_are_pearsons_chi_squared():
@@ -212,15 +175,6 @@ def test_a_column_that_moved_is_named_with_its_share():
     assert found.to_dict()["moves"][0]["column"] == "x2"
 
 
-def test_tables_of_one_distribution_differ_in_nothing():
-    rng = np.random.default_rng(3)
-    found = drift(numbers(200, 5, rng), numbers(150, 5, rng), learners=None)
-    assert found.verdict == "none"
-    assert found.moved == ()
-    assert found.kinds == found.levels == found.findings == ()
-    assert found.sentence().startswith("Nothing shows that the columns differ")
-
-
 def test_levels_and_gaps_have_their_own_shares():
     old, new = people(500, 0), people(400, 1)
     to_east = (new["region"] == "north") & (np.arange(400) % 2 == 0)
@@ -240,8 +194,7 @@ def test_levels_and_gaps_have_their_own_shares():
     np.testing.assert_allclose(levels["east"].new, shares[1]["east"])
 
 
-@pytest.mark.parametrize("truth", [0.0, 0.12, 0.4])
-@pytest.mark.parametrize("kind", ["number", "levels"])
+@pytest.mark.parametrize(("kind", "truth"), [("number", 0.0), ("number", 0.4), ("levels", 0.0), ("levels", 0.12)])
 def test_what_chance_adds_to_a_share_is_taken_away(truth, kind):
     rng = np.random.default_rng(0)
     raw, said = [], []
@@ -305,6 +258,18 @@ def test_a_column_that_tells_all_is_named_alone():
     assert "'age'" in finding.sentence
 
 
+def test_tables_of_one_distribution_differ_in_nothing():
+    rng = np.random.default_rng(3)
+    old, new = numbers(200, 5, rng).assign(row=np.arange(200)), numbers(150, 5, rng).assign(row=np.arange(150))
+    found = drift(old, new, learners=None)
+    assert found.verdict == "none"
+    assert found.moved == found.kinds == found.levels == ()
+    (finding,) = found.findings
+    assert "'row'" in finding.sentence  # numbers of rows that start anew are left out
+    assert found.sentence().startswith("Nothing shows that the columns differ")
+    assert all(each.p_value >= found.p_value for each in found.moves)
+
+
 # --- what is left out, and what is refused
 
 
@@ -322,56 +287,42 @@ def test_ids_and_dates_are_left_out_and_named():
     assert {each.column for each in found.moves} == {"age", "income", "region", "member"}
 
 
-def test_numbers_of_rows_that_start_anew_are_left_out():
-    old, new = people(300, 0), people(100, 1)
-    for frame in (old, new):
-        frame.insert(0, "row", np.arange(len(frame)))
-    found = drift(old, new, learners=None)
-    assert found.verdict == "none"
-    assert "'row'" in found.findings[0].sentence
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda old, new: (old, new.drop(columns="age")), "new lacks 'age', which old has"),
-        (lambda old, new: (old.drop(columns=["age", "member"]), new), "old lacks 'age', 'member'"),
-        (lambda old, new: (old, new.head(1)), "new has 1 row; at least two are needed"),
-        (lambda old, new: (old.head(0), new), "0 rows"),
-        (lambda old, new: (old[["age"]] * 0, new[["age"]] * 0), "no column is left to compare: 'age' is constant"),
-        (lambda old, new: ([[1.0], [2.0]], ["a", "b"]), "must be a file, a data frame or a matrix of numbers"),
-        (lambda old, new: (np.empty((0, 2)), np.ones((3, 2))), "old has 0 rows and 2 columns"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        drift(*change(people(40, 0), people(30, 1)), learners=None)
-
-
-def test_further_refusals():
+def test_what_cannot_be_compared_is_refused(tmp_path):
     old, new = people(40, 0), people(30, 1)
-    with pytest.raises(ValueError, match="has no column 'outcome'"):
-        drift(old, new, y="outcome", learners=None)
-    with pytest.raises(ValueError, match="y must name a column of both tables, or be a pair of arrays"):
-        drift(old, new, y=np.zeros(40), learners=None)
-    with pytest.raises(ValueError, match=r"y has shape \(3,\) for new, which has 30 rows"):
-        drift(old, new, y=(np.arange(40) % 2, [0, 1, 1]), learners=None)
-    with pytest.raises(ValueError, match="'max_rows' parameter must be an int in the range"):
-        drift(old, new, max_rows=2, learners=None)
-    with pytest.raises(ValueError, match="'confidence' parameter"):
-        drift(old, new, confidence=1.5, learners=None)
+    old.to_csv(tmp_path / "old.csv", index=False)
+    X, place = np.random.default_rng(0).standard_normal((40, 2)), np.arange(20.0)
+    halves, gap = {"old": X[:20], "new": X[20:]}, np.where(place == 3, np.nan, place)
+    both = {"old": old, "new": new}
+    table = [
+        ({"old": old, "new": new.drop(columns="age")}, "new lacks 'age', which old has"),
+        ({"old": old.drop(columns=["age", "member"]), "new": new}, "old lacks 'age', 'member'"),
+        ({"old": old, "new": new.head(1)}, "new has 1 row; at least two are needed"),
+        ({"old": old.head(0), "new": new}, "0 rows"),
+        ({"old": old[["age"]] * 0, "new": new[["age"]] * 0}, "no column is left to compare: 'age' is constant"),
+        ({"old": [[1.0], [2.0]], "new": ["a", "b"]}, "must be a file, a data frame or a matrix of numbers"),
+        ({"old": np.empty((0, 2)), "new": np.ones((3, 2))}, "old has 0 rows and 2 columns"),
+        ({"old": read_table(tmp_path / "old.csv", target="member"), "new": new}, "old is a Table, which was made rea"),
+        ({**both, "y": "outcome"}, "has no column 'outcome'"),
+        ({**both, "y": np.zeros(40)}, "y must name a column of both tables, or be a pair of arrays"),
+        ({**both, "y": (np.arange(40) % 2, [0, 1, 1])}, r"y has shape \(3,\) for new, which has 30 rows"),
+        ({**both, "max_rows": 2}, "'max_rows' parameter must be an int in the range"),
+        ({**both, "confidence": 1.5}, "'confidence' parameter"),
+        ({**halves, "groups": (place, place), "time": (place, place)}, "give groups or time, not both"),
+        ({**halves, "time": (list("abcd" * 5), list("abcd" * 5))}, "holds neither dates nor numbers"),
+        ({**halves, "time": (place, gap)}, "rows of the tables without a value in 'time', the time: 1"),
+    ]
+    assert not_refused(partial(drift, learners=None), table) == []
 
 
-def test_a_prepared_table_is_refused(tmp_path):
-    people(40, 0).to_csv(tmp_path / "old.csv", index=False)
-    table = read_table(tmp_path / "old.csv", target="member")
-    with pytest.raises(TypeError, match="old is a Table, which was made ready by itself"):
-        drift(table, people(30, 1), learners=None)
-
-
-def test_a_dropped_column_may_be_in_one_table_only():
-    found = drift(people(60, 0), people(50, 1).drop(columns="age"), drop="age", learners=None)
+def test_columns_of_one_table_alone():
+    old, new = people(60, 0), people(50, 1)
+    found = drift(old, new.drop(columns="age"), drop="age", learners=None)
     assert "age" not in {each.column for each in found.moves}
+    expected = drift(old, new, drop="member", learners=None)
+    with pytest.warns(UserWarning, match="new has no column 'member': labels are not compared"):
+        found = drift(old, new.drop(columns="member"), y="member", learners=None)
+    assert found.target is None
+    assert found.p_value == expected.p_value
 
 
 # --- the same answer
@@ -427,12 +378,11 @@ def test_rows_of_one_patient_are_no_evidence_by_themselves():
     assert {each.column for each in named.moves} == {"a", "b"}
 
 
-@pytest.mark.parametrize("sizes", ["even", "uneven"])
-def test_patients_in_both_tables_are_compared_with_themselves(sizes):
+def test_patients_in_both_tables_are_compared_with_themselves():
     # half a standard deviation within patients that differ by three: nothing was found of it
     rng = np.random.default_rng(0)
     levels = 3 * rng.standard_normal((40, 3))
-    patients = [np.repeat(np.arange(40), 5 if sizes == "even" else rng.integers(1, 10, 40)) for _ in range(2)]
+    patients = [np.repeat(np.arange(40), rng.integers(1, 10, 40)) for _ in range(2)]
     old, new = (levels[of] + rng.standard_normal((len(of), 3)) for of in patients)
     assert drift(old, new, groups=tuple(patients), learners=None).p_value > 0.05
     new[:, 1] += 0.5
@@ -452,16 +402,16 @@ def series(n, phi, d, rng):
     return X
 
 
-@pytest.mark.parametrize("phi", [0.0, 0.5, 0.8])
-def test_rows_that_tell_as_much_as_one(phi):
-    found = rows_alike(series(20_000, phi, 5, np.random.default_rng(0)))
-    np.testing.assert_allclose(found, (1 + phi) / (1 - phi), rtol=0.2)
+def test_rows_that_tell_as_much_as_one():
+    for phi in (0.0, 0.8):
+        found = rows_alike(series(20_000, phi, 5, np.random.default_rng(0)))
+        np.testing.assert_allclose(found, (1 + phi) / (1 - phi), rtol=0.2)
 
 
 def test_halves_of_one_series_do_not_differ_once_their_time_is_known():
     rng = np.random.default_rng(0)
     alarms = {"with": 0, "without": 0}
-    for _ in range(15):
+    for _ in range(10):
         X = pd.DataFrame(series(400, 0.8, 2, rng), columns=["a", "b"])
         X["day"] = pd.date_range("2024-01-01", periods=400)
         old, new = X[:200], X[200:]
@@ -469,8 +419,9 @@ def test_halves_of_one_series_do_not_differ_once_their_time_is_known():
         found = drift(old.sample(frac=1, random_state=0), new, learners=None, time="day")
         alarms["with"] += found.p_value <= 0.05
         assert {each.column for each in found.moves} <= {"a", "b", "a and b"}
-    assert alarms["without"] >= 10
-    assert alarms["with"] <= 3  # .05 of 15: more than 3 happen once in 180
+    assert alarms["without"] >= 6
+    assert alarms["with"] <= 2
+    X[["a", "b"]] = series(400, 0.8, 2, np.random.default_rng(0))
     X["a"] += np.where(np.arange(400) < 200, 0, 2)
     found = drift(X[:200], X[200:], learners=None, time="day")
     assert found.p_value <= 0.05
@@ -495,17 +446,6 @@ def test_the_order_of_rows_is_a_finding_where_it_tells():
     assert "stretches of time" in finding.sentence
 
 
-def test_times_that_cannot_be_used_are_refused():
-    X, place = np.random.default_rng(0).standard_normal((40, 2)), np.arange(20.0)
-    halves = X[:20], X[20:]
-    with pytest.raises(ValueError, match="give groups or time, not both"):
-        drift(*halves, groups=(place, place), time=(place, place), learners=None)
-    with pytest.raises(ValueError, match="holds neither dates nor numbers"):
-        drift(*halves, time=(list("abcd" * 5), list("abcd" * 5)), learners=None)
-    with pytest.raises(ValueError, match="rows of the tables without a value in 'time', the time: 1"):
-        drift(*halves, time=(place, np.where(place == 3, np.nan, place)), learners=None)
-
-
 # --- one level for all that is said
 
 
@@ -520,7 +460,7 @@ def test_tests_of_columns_and_labels_share_one_level():
     assert at_one_level(test, None, replace(target, p_value=None))[0].p_value == 0.03
 
 
-@pytest.mark.parametrize(("low", "differ"), [(0.553, True), (0.501, True), (0.4999, False), (0.44, False)])
+@pytest.mark.parametrize(("low", "differ"), [(0.501, True), (0.4999, False)])
 def test_a_model_that_surely_tells_the_tables_apart_is_no_other_opinion(low, differ):
     # "Nothing shows that the columns differ: p = .268" stood beside an AUC of .553 to .625
     auc = SimpleNamespace(reached=0.589, reached_interval=(low, 1.178 - low), confidence=0.95)
@@ -532,30 +472,6 @@ def test_a_model_that_surely_tells_the_tables_apart_is_no_other_opinion(low, dif
     assert said.startswith("The columns differ") == differ
     assert ("ROC AUC of 0.589 (" in said) == differ
     assert "0.589" in said
-
-
-def test_a_column_has_no_smaller_p_value_than_the_tables():
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        found = drift(numbers(60, 4, rng), numbers(60, 4, rng), learners=None)
-        assert all(each.p_value >= found.p_value for each in found.moves)
-
-
-def test_a_divergence_in_many_columns_has_the_finding_of_floors():
-    rng = np.random.default_rng(0)
-    old, new = rng.standard_normal((2, 200, 20))
-    assert "BF008" not in codes_of(drift(old, new, learners=None))  # of nothing, there is nothing too small
-    found = drift(old, new + 0.4, learners=None)
-    (finding,) = [each for each in found.findings if each.code == "BF008"]
-    assert "a divergence is estimated too low" in finding.sentence
-    assert found.interval[1] < known_divergence(20**0.5 * 0.4)
-
-
-def known_divergence(distance):
-    """Henze-Penrose divergence of two normal laws of equal shares, by quadrature."""
-    x = np.linspace(-10, 10, 20_001)
-    f, g = stats.norm.pdf(x, -distance / 2), stats.norm.pdf(x, distance / 2)
-    return 1 - 2 * np.trapezoid(f * g / (f + g), x)
 
 
 # --- labels given the columns
@@ -637,33 +553,16 @@ def test_too_few_rows_for_models_are_said():
     assert "models need 20 rows of each table" in finding.sentence
 
 
-def test_the_picture_has_full_marks_where_columns_surely_moved():
-    rng = np.random.default_rng(0)
-    old, new = numbers(300, 3, rng), numbers(200, 3, rng)
-    new["x1"] += 1.0
-    found = drift(old, new, learners=None)
-    display = found.plot()
-    np.testing.assert_allclose(display.moved_marks_.get_xdata(), [found.moves[0].share])
-    assert len(display.other_marks_.get_xdata()) == 2
-    assert display.ax_.get_yticklabels()[0].get_text() == "x1"
-    assert display.frame()["share"].tolist() == [each.share for each in found.moves]
-
-
-def test_numbers_in_one_frame_and_text_in_the_other_are_levels_of_both():
-    old, new = people(80, 0), people(60, 1)
-    old["code"], new["code"] = np.arange(80) % 4, [f"k{place % 4}" for place in range(60)]
-    assert "code" in drift(old, new, learners=None).moved
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e300])
-def test_very_large_and_very_small_numbers_are_compared(scale):
+def test_very_large_and_very_small_numbers_are_compared():
     rng = np.random.default_rng(2)
     old, new = rng.standard_normal((200, 2)), rng.standard_normal((150, 2)) + np.array([0.0, 1.0])
-    found, plain = drift(old * scale, new * scale, learners=None), drift(old, new, learners=None)
-    assert found.tests == pytest.approx(plain.tests, abs=0.1)  # other ways to deal the names out
-    assert found.moved == plain.moved == ("x1",)
-    assert found.moves[0].share == pytest.approx(plain.moves[0].share, abs=0.01)
-    assert "x1" in found.kinds[0].rows
+    plain = drift(old, new, learners=None)
+    for scale in (1e-300, 1e300):
+        found = drift(old * scale, new * scale, learners=None)
+        assert found.tests == pytest.approx(plain.tests, abs=0.1)  # other ways to deal the names out
+        assert found.moved == plain.moved == ("x1",)
+        assert found.moves[0].share == pytest.approx(plain.moves[0].share, abs=0.01)
+        assert "x1" in found.kinds[0].rows
 
 
 def test_dates_a_minute_apart_are_told_apart_in_conditions():
@@ -676,12 +575,3 @@ def test_dates_a_minute_apart_are_told_apart_in_conditions():
 
     found = drift(calls(300, 0.1), calls(300, 0.7), learners=None)
     assert any(kind.rows.startswith("at > 2024-05-01 10:39:") for kind in found.kinds)
-
-
-def test_new_data_without_its_target_is_compared_by_its_columns():
-    old, new = people(60, 0), people(50, 1)
-    expected = drift(old, new, drop="member", learners=None)
-    with pytest.warns(UserWarning, match="new has no column 'member': labels are not compared"):
-        found = drift(old, new.drop(columns="member"), y="member", learners=None)
-    assert found.target is None
-    assert found.p_value == expected.p_value

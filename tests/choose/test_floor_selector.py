@@ -1,34 +1,24 @@
-import pickle
-import threading
-
 import numpy as np
 import pytest
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.feature_selection import f_classif
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
+from tests.choose.samples import exclusive_or, shifted_classes, table_of_dummies
+from tests.helpers.refused import not_refused
 
-from bayesfloor import FloorSelector
-from bayesfloor.floor import bayes_error
-
-from .samples import exclusive_or, shifted_classes, table_of_dummies
+from bayesfloor import FloorSelector, bayes_error
 
 
 @pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([FloorSelector(1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    results = check_estimator(FloorSelector(1), on_skip=None, on_fail=None)
+    assert [result for result in results if result["status"] != "passed"] == []
 
 
 def chosen(selector, X, y):
     return selector.fit(X, y).get_support(indices=True).tolist()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_finds_the_features_that_matter(seed):
     X, y = shifted_classes(seed, 200, n_useful=3, n_features=8, n_classes=3, shift=1.5)
     X = X[:, ::-1]
@@ -36,25 +26,12 @@ def test_finds_the_features_that_matter(seed):
     assert set(chosen(FloorSelector(), X, y)) <= {5, 6, 7}
 
 
-@pytest.mark.slow
-def test_finds_five_of_fifty():
-    found = []
-    for seed in range(10):
-        X, y = shifted_classes(seed, 1000, n_useful=5, n_features=50, n_classes=3, shift=1.0)
-        found.append(sum(column < 5 for column in chosen(FloorSelector(5), X, y)))
-    print(found)
-    assert np.sum(np.array(found) >= 4) >= 9
-
-
-@pytest.mark.parametrize("wanted", ["auto", 2])
-def test_backward_finds_a_pair_that_says_nothing_one_by_one(wanted):
+def test_backward_finds_a_pair_that_says_nothing_one_by_one():
     X, y = exclusive_or(1)
     assert set(np.argsort(-f_classif(X, y)[0])[:2]) != {1, 3}
-    assert chosen(FloorSelector(wanted, direction="backward"), X, y) == [1, 3]
-
-
-def test_forward_misses_it():
-    assert chosen(FloorSelector(2), *exclusive_or(1)) != [1, 3]
+    for wanted in ("auto", 2):
+        assert chosen(FloorSelector(wanted, direction="backward"), X, y) == [1, 3]
+    assert chosen(FloorSelector(2), X, y) != [1, 3]
 
 
 def test_path_holds_the_floors_of_what_was_chosen():
@@ -91,15 +68,6 @@ def test_path_has_intervals_and_says_where_it_stopped():
     backward = FloorSelector(3, direction="backward").fit(X, y)
     assert backward.path_.steps[0].level.floor == bayes_error(X, y).estimate
     assert repr(backward.path_).startswith("SelectionPath(removed x")
-
-
-def test_the_picture():
-    pytest.importorskip("matplotlib")
-    from matplotlib import pyplot
-
-    display = FloorSelector(2).fit(*shifted_classes(0, 60, n_features=3)).path_.plot()
-    assert len(display.frame()) == 3
-    pyplot.close(display.figure_)
 
 
 def test_groups_enter_together():
@@ -147,43 +115,6 @@ def test_neither_threads_nor_the_order_of_rows_matter():
         assert other.drop(columns="seconds").equals(expected)
 
 
-def test_seed_chooses_the_rows():
-    X, y = shifted_classes(2, 150, n_features=2)
-    floors = {FloorSelector(1, max_rows=40, random_state=seed).fit(X, y).floor_.estimate for seed in range(4)}
-    assert len(floors) > 1
-
-
-@pytest.mark.slow
-def test_in_a_pipeline_and_a_grid_search():
-    X, y = shifted_classes(0, 120, n_features=4)
-    pipeline = make_pipeline(StandardScaler(), FloorSelector(), KNeighborsClassifier())
-    search = GridSearchCV(pipeline, {"floorselector__n_features_to_select": [1, 2]}, cv=2)
-    alone, pool = clone(search).fit(X, y), clone(search).set_params(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(pool.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
-    assert alone.best_estimator_[:-1].get_feature_names_out().tolist() == ["x0", "x1"]
-
-
-def test_kinds_of_input():
-    X, y = shifted_classes(0, 80, n_features=3)
-    X = np.where(np.abs(X) < 0.5, 0.0, np.round(X, 1))
-    read_only = X.copy()
-    read_only.flags.writeable = False
-    expected = FloorSelector(2).fit(X, y)
-    for points in (read_only, np.asfortranarray(X), X.astype(">f8"), sparse.csr_array(X), X.tolist()):
-        selector = FloorSelector(2).fit(points, np.array(["u", "v"])[y])
-        assert selector.classes_.tolist() == ["u", "v"]
-        assert selector.get_support().tolist() == expected.get_support().tolist()
-        assert selector.floor_.estimate == expected.floor_.estimate
-    assert selector.transform(sparse.csr_array(X)).shape == (80, 2)
-
-
-def test_polars_frames():
-    polars = pytest.importorskip("polars")
-    X, y = shifted_classes(0, 80, n_features=3)
-    selector = FloorSelector(2).fit(polars.DataFrame(X, schema=["a", "b", "c"]), polars.Series(y))
-    assert selector.get_feature_names_out().tolist() == ["a", "b"]
-
-
 def test_useless_and_constant_features():
     X, y = shifted_classes(0, 80, n_useful=0, n_features=2)
     X[:, 0] = 7.0
@@ -195,76 +126,27 @@ def test_useless_and_constant_features():
     assert "BF005" in [finding.code for finding in both_constant.floor_.findings]
 
 
-def test_second_fit_forgets_the_first():
-    pandas = pytest.importorskip("pandas")
-    X, y = shifted_classes(0, 60, n_features=3)
-    selector = FloorSelector().fit(pandas.DataFrame(X, columns=list("abc")), y)
-    selector.fit(X[:, :2], np.array(["u", "v"])[y])
-    assert not hasattr(selector, "feature_names_in_")
-    assert selector.n_features_in_ == len(selector.support_) == 2
-    assert selector.classes_.tolist() == ["u", "v"]
-
-
-def test_clone_and_pickle():
-    X, y = shifted_classes(0, 60, n_features=3)
-    selector = FloorSelector(2, feature_groups=[[0, 1]]).fit(X, y)
-    again = pickle.loads(pickle.dumps(selector))
-    assert again.path_.frame().equals(selector.path_.frame())
-    assert clone(selector).get_params() == selector.get_params()
-
-
-def test_progress_and_callers_in_several_threads():
-    X, y = shifted_classes(0, 60, n_features=4)
-    reports = []
-    FloorSelector(2, progress=lambda done, total: reports.append((done, total))).fit(X, y)
-    assert reports[-1] == (7, 7)
-    fitted = [FloorSelector(2) for _ in range(3)]
-    threads = [threading.Thread(target=each.fit, args=(X, y)) for each in fitted]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({tuple(each.get_support(indices=True)) for each in fitted}) == 1
-
-
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"n_features_to_select": 0}, ValueError, "'auto' or an int from 1 to the number of features, 3. Got 0"),
-        ({"n_features_to_select": 4}, ValueError, "number of features, 3. Got 4"),
-        ({"n_features_to_select": 3, "feature_groups": [[0, 1]]}, ValueError, "features and groups, 2. Got 3"),
-        ({"n_features_to_select": True}, ValueError, "Got True"),
-        ({"n_features_to_select": "all"}, ValueError, "Got 'all'"),
-        ({"direction": "sideways"}, ValueError, "'direction' parameter must be one of 'forward', 'backward'"),
-        ({"n_trees": 0}, ValueError, "n_trees"),
-        ({"confidence": 1.5}, ValueError, "confidence"),
-        ({"n_jobs": 0}, ValueError, "n_jobs"),
-        ({"progress": 1}, TypeError, "progress"),
-        ({"feature_groups": [[7]]}, ValueError, "column 7"),
-    ],
-)
-def test_parameters_are_checked(parameters, error, message):
-    with pytest.raises(error, match=message):
-        FloorSelector(**parameters).fit(*shifted_classes(0, 40, n_features=3))
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda X, y: (np.where(np.arange(3) == 1, np.nan, X), y), "NaN in 40 rows, column 1"),
-        (lambda X, y: (X, ["a"] * 40), "needs two classes, got 1: 'a'"),
-        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
-        (lambda X, y: (X.astype(str), y), "could not convert to float"),
-        (lambda X, y: (X, None), "requires y to be passed"),
-    ],
-)
-def test_data_are_checked(spoil, message):
-    with pytest.raises(ValueError, match=message):
-        FloorSelector().fit(*spoil(*shifted_classes(0, 40, n_features=3)))
-
-
-def test_a_class_with_one_row():
+def test_what_cannot_be_used():
     X, y = shifted_classes(0, 40, n_features=3)
-    y[5] = 9
-    selector = FloorSelector(1).fit(X, y)
-    assert "BF001" in [finding.code for finding in selector.floor_.findings]
+    wrong = [
+        ({"n_features_to_select": 0}, "'auto' or an int from 1 to the number of features, 3. Got 0"),
+        ({"n_features_to_select": 4}, "number of features, 3. Got 4"),
+        ({"n_features_to_select": 3, "feature_groups": [[0, 1]]}, "features and groups, 2. Got 3"),
+        ({"n_features_to_select": True}, "Got True"),
+        ({"n_features_to_select": "all"}, "Got 'all'"),
+        ({"direction": "sideways"}, "'direction' parameter must be one of 'forward', 'backward'"),
+        ({"n_trees": 0}, "n_trees"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"progress": 1}, "progress"),
+        ({"feature_groups": [[7]]}, "column 7"),
+    ]
+    assert not_refused(lambda **parameters: FloorSelector(**parameters).fit(X, y), wrong) == []
+    data = [
+        ({"X": np.where(np.arange(3) == 1, np.nan, X), "y": y}, "NaN in 40 rows, column 1"),
+        ({"X": X, "y": ["a"] * 40}, "needs two classes, got 1: 'a'"),
+        ({"X": X, "y": y[:-1]}, "inconsistent numbers of samples"),
+        ({"X": X.astype(str), "y": y}, "could not convert to float"),
+        ({"X": X, "y": None}, "requires y to be passed"),
+    ]
+    assert not_refused(FloorSelector().fit, data) == []

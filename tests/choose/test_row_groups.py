@@ -5,10 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from bayesfloor import FloorSelector, compare_features
+from bayesfloor import FloorSelector, compare_features, spanning_forests
 from bayesfloor.choose.floor_levels import error_direction, group_error_direction, whole_floor
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.forest import spanning_forests
 
 
 def patients(n_groups=60, size=5, seed=0):
@@ -28,17 +27,6 @@ def test_a_column_that_tells_patients_apart_is_not_selected():
     selector = FloorSelector(n_features_to_select=1).fit(X, y, groups=groups)
     assert selector.support_.tolist() == [False, True]
     assert selector.floor_.interval[0] < 0.1587 < selector.floor_.interval[1]
-
-
-def test_a_sample_does_not_depend_on_order_or_names():
-    X, y, groups = patients()
-    X = np.round(X)  # equal rows in different groups
-    order = np.random.default_rng(1).permutation(len(y))
-    names = np.array([f"p{number}" for number in np.random.default_rng(2).permutation(60)])
-    one = FloorSelector(max_rows=100).fit(X, y, groups=groups)
-    two = FloorSelector(max_rows=100).fit(X[order], y[order], groups=names[groups[order]])
-    assert_allclose(one.path_.steps[0].level.floor, two.path_.steps[0].level.floor, rtol=1e-12)
-    assert one.n_rows_ == 100
 
 
 def test_no_group_is_in_both_halves():

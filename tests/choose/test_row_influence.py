@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bayesfloor import spanning_forests
 from bayesfloor.choose.floor_levels import error_direction
-from bayesfloor.forest import spanning_forests
 
 
 def dense_weights(forests):
@@ -20,8 +20,7 @@ def dense_weights(forests):
     return weights
 
 
-@pytest.mark.parametrize("n_levels", [2, 4, 1000], ids=["many copies", "some copies", "no copies"])
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("n_levels", "n_classes"), [(2, 4), (4, 2), (1000, 4)])
 def test_against_all_pairs_of_rows(n_levels, n_classes):
     rng = np.random.default_rng(n_levels + n_classes)
     X = rng.integers(0, n_levels, (60, 2)).astype(float)

@@ -50,11 +50,6 @@ def test_forward_selects_one_group_even_if_none_helps():
     assert [(step.changed, step.selected) for step in steps] == [((), True), ((0,), True), ((1,), False)]
 
 
-def test_forward_ends_when_all_are_in():
-    table = sets({(0,): 0.3, (0, 1): 0.1})
-    assert [step.selected for step in search_forward(given(table), START, 2, None)] == [True, True, True]
-
-
 def test_backward_removes_what_is_missed_least():
     table = sets({(0, 1, 2): 0.3, (0, 1): 0.25, (0, 2): 0.4, (1, 2): 0.4, (0,): 0.26, (1,): 0.4})
     steps = search_backward(given(table), 3, None)
@@ -76,7 +71,7 @@ def test_one_group():
     assert [step.changed for step in search_forward(given({}), START, 1, None)] == [(), (0,)]
 
 
-@pytest.mark.parametrize("n_wanted", [None, 1, 3, 6])
+@pytest.mark.parametrize("n_wanted", [None, 3])
 def test_candidates_are_counted_in_advance(n_wanted):
     tried = []
 
