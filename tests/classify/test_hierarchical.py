@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.classify import hierarchical
 from bayesfloor.classify.affinity import class_affinity
@@ -42,12 +41,6 @@ MIN_CUT = HierarchicalClassifier(SVM, tree="min-cut", affinity="henze-penrose")
 PLATT = HierarchicalClassifier(SVM, routing="soft")
 OWN_PROBABILITIES = HierarchicalClassifier(GaussianNB(), routing="soft")
 DEFAULT = HierarchicalClassifier()
-
-
-@pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([HARD])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)

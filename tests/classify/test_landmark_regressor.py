@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.classify.landmarks import LandmarkRegressor
 from bayesfloor.classify.prediction_intervals import interval_ends
@@ -17,18 +16,6 @@ from bayesfloor.learn.landmarks.multinomial import DAMPING, penalty_of
 from bayesfloor.learn.landmarks.regression import HeldOutRows, solve_ridge
 
 from .landmark_rows import class_rows
-
-LANDMARKS_ARE_ROWS = "landmarks and held-out rows are drawn from the rows: one that is given twice counts as two"
-
-
-def expected_failures(estimator):
-    return {f"check_sample_weight_equivalence_on_{kind}_data": LANDMARKS_ARE_ROWS for kind in ("dense", "sparse")}
-
-
-@pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([LandmarkRegressor(n_jobs=1)], expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor import LandmarkClassifier, LandmarkRegressor
 from bayesfloor.learn.landmarks.feature_map import N_AXES
@@ -31,17 +30,6 @@ VARIANTS = [
     LandmarkClassifier("fast"),
     LandmarkClassifier(n_landmarks=5, n_rules=0),
 ]
-LANDMARKS_ARE_ROWS = "landmarks and held-out rows are drawn from the rows: one that is given twice counts as two"
-
-
-def expected_failures(estimator):
-    return {f"check_sample_weight_equivalence_on_{kind}_data": LANDMARKS_ARE_ROWS for kind in ("dense", "sparse")}
-
-
-@pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([DEFAULT], expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)

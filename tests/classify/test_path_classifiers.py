@@ -16,7 +16,6 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
 )
 
 from bayesfloor.classify.hierarchical import HierarchicalClassifier
@@ -40,21 +39,6 @@ VARIANTS = [
     SmartSVC(2.0, tree="average-linkage", affinity="bhattacharyya"),
     SmartSVC(cv=3, routing="soft"),
 ]
-
-
-#: Floors count rows, so that a row given twice and a weight of 2 give other trees; as `SmartSVC` says.
-COUNTS_ROWS = {
-    "check_sample_weight_equivalence_on_dense_data": "spanning forests count rows, whatever they weigh",
-    "check_sample_weight_equivalence_on_sparse_data": "spanning forests count rows, whatever they weigh",
-}
-
-
-@pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks(
-    CLASSIFIERS, expected_failed_checks=lambda each: COUNTS_ROWS if isinstance(each, SmartSVC) else {}
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_a_weight_of_two_is_a_row_given_twice():

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor import learned_floor, regression_floor
 from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor
@@ -27,24 +26,6 @@ from .estimator_contract import CONTRACT, blobs, check_kinds_of_array
 
 QUICK = StackedClassifier("fast", learners=["gaussian"], n_jobs=1)
 QUICK_OF_NUMBERS = StackedRegressor("fast", learners=["linear"], n_jobs=1)
-ROWS_ARE_DRAWN = "learners without weights draw rows by them, and folds are of rows"
-
-
-def expected_failures(estimator):
-    return {f"check_sample_weight_equivalence_on_{kind}_data": ROWS_ARE_DRAWN for kind in ("dense", "sparse")}
-
-
-@pytest.mark.slow  # it has all but its target from the classifier
-@pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([QUICK_OF_NUMBERS], expected_failed_checks=expected_failures)
-def test_scikit_learn_checks_of_numbers(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks([QUICK], expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
