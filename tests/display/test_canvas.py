@@ -9,72 +9,8 @@ import pytest
 from hypothesis import given, settings
 from matplotlib import pyplot
 
-from bayesfloor.display import (
-    ClassFloorsDisplay,
-    ClassTreeDisplay,
-    FeatureComparisonDisplay,
-    PairwiseHeatmapDisplay,
-    SelectionPathDisplay,
-)
 from bayesfloor.display.canvas import LONGEST_NAME, points_per_unit, shortened, text_width, write_names
-from display.layout import assert_readable, cut_off, drawn_texts, overlapping
-
-PAIRS = np.array([[0, 0.1, 0.2], [0.1, 0, 0.3], [0.2, 0.3, 0]])
-EACH = {
-    "heat map": lambda **options: PairwiseHeatmapDisplay(PAIRS).plot(**options),
-    "class floors": lambda **options: ClassFloorsDisplay([0.1, 0.2, 0.3]).plot(**options),
-    "class tree": lambda **options: ClassTreeDisplay([[-1, 1], [-2, -3]]).plot(**options),
-    "selection": lambda **options: SelectionPathDisplay({"floor": [0.5, 0.2]}).plot(**options),
-    "representations": lambda **options: FeatureComparisonDisplay({"name": ["a", "b"], "estimate": [0.1, 0.2]}).plot(
-        **options
-    ),
-}
-
-
-@pytest.fixture(params=EACH)
-def draw(request):
-    return EACH[request.param]
-
-
-def test_a_figure_of_its_own(draw):
-    display = draw()
-    assert pyplot.get_fignums() == [display.figure_.number]
-    assert display.ax_ in display.figure_.axes
-    assert_readable(display.figure_)
-
-
-def test_on_given_axes(draw):
-    figure, (first, second) = pyplot.subplots(1, 2, layout="constrained")
-    display = draw(ax=second)
-    assert display.ax_ is second
-    assert display.figure_ is figure
-    assert pyplot.get_fignums() == [figure.number]
-    assert not first.has_data()
-
-
-def test_on_a_subfigure(draw):
-    left, right = pyplot.figure(layout="constrained", figsize=(9, 4)).subfigures(1, 2)
-    display = draw(ax=right.subplots())
-    assert display.figure_ is right
-    assert not left.axes
-
-
-def test_plot_returns_the_display_and_draws_again_elsewhere(draw):
-    display = draw()
-    first = display.ax_
-    assert display.plot() is display
-    assert display.ax_ is not first
-
-
-def test_every_display_has_a_table(draw):
-    assert len(draw().frame()) >= 2
-
-
-def test_without_matplotlib_the_error_names_the_extra(draw, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
-        draw()
+from display.layout import cut_off, drawn_texts, overlapping
 
 
 def test_matplotlib_is_not_loaded_before_the_first_picture():
@@ -83,13 +19,10 @@ def test_matplotlib_is_not_loaded_before_the_first_picture():
     assert answer.stdout.strip() == "set()"
 
 
-def test_short_names_stay_as_they_are():
+def test_short_names_stay_as_they_are_but_for_control_characters():
     names = ["a", "<script>", "$x$", "versicolor", "x" * LONGEST_NAME]
     assert shortened(names) == names
     assert shortened([1, 2.0, True]) == ["1", "2.0", "True"]
-
-
-def test_control_characters_are_escaped():
     assert shortened(["a\nb", "\x1b[31m", ""]) == [repr("a\nb"), repr("\x1b[31m"), "''"]
 
 
@@ -101,20 +34,17 @@ def test_long_names_lose_their_middle():
     assert "abcdefghijklmnopqrstuvwxyz0123456789".endswith(tail)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
+def test_long_names_stay_different():
+    for names in (
         [f"a long name with number {k:03d} in the middle of it" for k in range(30)],
         [f"a long name with a number at the end {k}" for k in range(30)],
         [f"{k} a long name with a number at the beginning" for k in range(30)],
         ["x" * 50 + "1" + "y" * 50 + str(k) + "z" * 50 for k in range(30)],
         ["x" * k for k in range(60, 90)],
-    ],
-)
-def test_long_names_stay_different(names):
-    short = shortened(names)
-    assert len(set(short)) == len(names)
-    assert max(map(len, short)) <= LONGEST_NAME
+    ):
+        short = shortened(names)
+        assert len(set(short)) == len(names)
+        assert max(map(len, short)) <= LONGEST_NAME
 
 
 @settings(max_examples=40)

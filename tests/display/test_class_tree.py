@@ -39,9 +39,8 @@ def test_of_a_fitted_classifier():
     np.testing.assert_array_equal(display.cuts, [node.cut for node in classifier.tree_.nodes])
 
 
-@pytest.mark.parametrize(
-    "children",
-    [
+def test_what_is_no_tree():
+    for children in (
         [],
         [-1, -2],
         [[-1, -2, -3]],
@@ -50,11 +49,9 @@ def test_of_a_fitted_classifier():
         [[-1, 1], [-2, 1]],
         [[-1, 2], [-3, -4], [-2, 1]],
         [["a", "b"]],
-    ],
-)
-def test_what_is_no_tree(children):
-    with pytest.raises(ValueError, match="children should hold each class and each node"):
-        ClassTreeDisplay(children).plot()
+    ):
+        with pytest.raises(ValueError, match="children should hold each class and each node"):
+            ClassTreeDisplay(children).plot()
 
 
 def test_long_names_stay_different():

@@ -1,13 +1,11 @@
 """A learned floor: the learning curve, what was reached, and where it ends."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from bayesfloor.display import LearnedFloorDisplay
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from display.layout import assert_readable
 
@@ -96,7 +94,7 @@ def test_the_curve_is_dashed_beyond_the_data(usual):
 # the small axes are the hard ones
 @pytest.mark.parametrize(
     ("name", "inches"),
-    [*((name, (3, 2)) for name in CASES), *((name, None) for name in ("usual", "without error", "noise", "tiny"))],
+    [*((name, (3, 2)) for name in CASES), ("noise", None), ("tiny", None)],
 )
 def test_all_is_on_the_picture(name, inches):
     case = CASES[name]
@@ -138,37 +136,3 @@ def test_numbers_have_the_digits_they_need(name, text, rows):
     display = CASES[name].plot()
     assert text in texts_of(display)
     assert rows <= {label.get_text() for label in display.ax_.get_xticklabels()}
-
-
-def test_frame(usual):
-    frame = usual.frame()
-    assert list(frame.columns) == [
-        "size",
-        "value",
-        "expected",
-        "middle",
-        "fitted",
-        "estimate",
-        "interval_low",
-        "interval_high",
-    ]
-    assert frame["value"].tolist() == [0.135, 0.19, 0.27]
-    assert frame["interval_high"].tolist() == [0.151] * 3
-
-
-def test_on_given_axes_of_a_subfigure_and_again():
-    left, right = pyplot.figure(layout="constrained", figsize=(8, 3)).subfigures(1, 2)
-    first, second = left.subplots(), right.subplots()
-    display = USUAL.plot(ax=second)
-    assert isinstance(display, LearnedFloorDisplay)
-    assert (display.ax_, display.figure_) == (second, right)
-    assert not first.has_data()
-    assert display.plot(first) is display
-    assert display.ax_ is first
-
-
-def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
-        USUAL.plot()
