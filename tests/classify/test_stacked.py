@@ -16,25 +16,14 @@ from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned import stack_model
 from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.floor.learned.stack_model import TENTH, choose_members, fit_stack_model
+from bayesfloor.floor.learned.stack_model import TENTH, choose_members
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.families import CLASS_FAMILIES
 from bayesfloor.runtime.checks import check_random_state_seed
-from bayesfloor.runtime.threads import WorkerPool
 
-from .estimator_contract import CONTRACT, blobs, check_kinds_of_array
+from .estimator_contract import blobs
 
 QUICK = StackedClassifier("fast", learners=["gaussian"], n_jobs=1)
-QUICK_OF_NUMBERS = StackedRegressor("fast", learners=["linear"], n_jobs=1)
-
-
-@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
-def test_contract(check):
-    check(clone(QUICK).set_params(checks=False))  # of some problems a column tells all
-
-
-def test_kinds_of_array(tmp_path):
-    check_kinds_of_array(clone(QUICK), tmp_path)
 
 
 def rings(n, seed=0):
@@ -311,16 +300,6 @@ def test_members_that_search_must_be_worth_their_time(monkeypatch):
 
 
 # --- the model of a run
-
-
-def test_the_model_of_a_run_that_is_there():
-    X, y = rings(200)
-    _, held_out = learned_floor_of(
-        Problem(X, np.array([0, 1]), y), metric=["error", "log_loss"], learners=["gaussian"], n_jobs=1
-    )
-    model = fit_stack_model(held_out.learned, max_models=None, seed=0, pool=WorkerPool(1))
-    other = StackedClassifier(learners=["gaussian"], n_jobs=1).fit(X, y)
-    assert_array_equal(model.predict(X, None, WorkerPool(1)), other.predict_proba(X))
 
 
 @pytest.mark.parametrize("is_number", [False, True])
