@@ -1,7 +1,5 @@
 """What is stacked with a landmark model: where it helps, where it is dropped, and that figures are of all of it."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -60,6 +58,7 @@ def test_held_out_figures_are_of_the_model_itself():
     assert 1 - of_sample.score(X[9000:], y[9000:]) > error + 4 * spread
 
 
+@pytest.mark.slow
 def test_nearest_rows_of_many_classes():
     X, y, _ = make_blobs(8000, 6, 160, 12.0)
     alone, stacked = (
@@ -68,30 +67,6 @@ def test_nearest_rows_of_many_classes():
     assert stacked.members_.weights["local ridge 0.25, scaled"] > 0
     assert stacked.members_.n_rows_kept == 6000
     assert stacked.score(X[6000:], y[6000:]) > alone.score(X[6000:], y[6000:]) + 0.03
-
-
-def test_learners_are_raced_on_few_rows(monkeypatch):
-    """One that says nothing is trained on the sample alone, and the others on the sample and on all rows."""
-    trained = []
-
-    def noted(name, learn, train, test, seed):
-        trained.append((name, len(train.y)))
-        return learn(train, test, seed)
-
-    boost, raced = members.LEARNERS["boosting"], dict(members.LEARNERS)
-    raced["boosting"] = partial(noted, "boosting", boost)
-    raced["network"] = partial(noted, "network", partial(_of_other_rows, boost))
-    monkeypatch.setattr(members, "is_mostly_binary", lambda X: True)
-    monkeypatch.setattr(members, "LEARNERS", raced)
-    LandmarkClassifier(n_jobs=1).fit(*steps_of_columns(9000))
-    assert ("boosting", 1500) in trained
-    assert ("boosting", 8000) in trained
-    assert [n for name, n in trained if name == "network"] == [1500]
-
-
-def _of_other_rows(boost, train, test, seed):
-    """Boosting of labels that belong to other rows."""
-    return {"network": boost(train._replace(y=train.y[::-1].copy()), test, seed)["boosting"]}
 
 
 def test_weights_of_rows_count_in_members():

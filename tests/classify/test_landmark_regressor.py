@@ -47,6 +47,7 @@ def test_model_is_the_ridge_regression_of_all_rows(data):
     damping = DAMPING * (weight @ F**2).sum()  # what keeps products of float32 positive definite
     matrix = penalty_matrix(model.feature_map_) + damping / model.penalty_ * np.eye(F.shape[1])
     found = ridge(F, y - model.target_mean_, matrix, model.penalty_, weight)
+    assert_array_equal(model.predict(X)[:5], model.predict(X[:5]))
     assert_allclose(model.predict(X), F @ found + model.target_mean_, atol=0.01 * y.std())  # float32
 
 
@@ -81,16 +82,6 @@ def test_rules_find_products_of_columns_among_many():
         LandmarkRegressor(n_rules=n_rules).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for n_rules in (40, 0)
     )
     assert with_rules > without + 0.02
-
-
-def test_order_of_rows_and_threads_do_not_matter(data):
-    X, y = data
-    weight = np.random.default_rng(1).random(len(y))
-    order = np.random.default_rng(2).permutation(len(y))
-    one = LandmarkRegressor(n_jobs=1).fit(X, y, weight)
-    other = LandmarkRegressor(n_jobs=2).fit(X[order], y[order], weight[order])
-    assert_array_equal(one.predict(X), other.predict(X))
-    assert_array_equal(one.predict(X)[:5], one.predict(X[:5]))
 
 
 def test_rows_of_weight_zero_are_absent(data):
@@ -166,11 +157,9 @@ def test_the_scale_of_weights_does_not_matter():
     expected = LandmarkRegressor().fit(X, y, sample_weight=weight).predict(X)
     found = LandmarkRegressor().fit(X, y, sample_weight=2.0**60 * weight).predict(X)
     assert_array_equal(found, expected)
+    unweighted = LandmarkRegressor().fit(X, y).predict(X)
     for heavy in (1e300, 5e-324):
-        assert_allclose(
-            LandmarkRegressor().fit(X, y, sample_weight=np.full(200, heavy)).predict(X),
-            LandmarkRegressor().fit(X, y).predict(X),
-        )
+        assert_allclose(LandmarkRegressor().fit(X, y, sample_weight=np.full(200, heavy)).predict(X), unweighted)
 
 
 def rows_of(kind, n, rng):

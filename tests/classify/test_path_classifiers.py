@@ -9,19 +9,16 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
+from sklearn.model_selection import PredefinedSplit, ShuffleSplit
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
 )
 
 from bayesfloor.classify.hierarchical import HierarchicalClassifier
 from bayesfloor.classify.linear.path_classifiers import LinearSVCCV, OneVsOneSVC, SmartSVC
-from bayesfloor.classify.training import check_training
-from bayesfloor.data.folds import fold_keys
 from bayesfloor.tree import build_class_tree
 
 from .estimator_contract import (
@@ -241,28 +238,12 @@ def test_unusable_parameters(classifier, message):
         classifier.fit(*blobs())
 
 
-def test_folds_depend_on_values_and_seed_only():
-    X, y = blobs()
-    order = np.random.default_rng(0).permutation(len(y))
-    training, reordered = (check_training(SmartSVC(), X[rows], y[rows]) for rows in (slice(None), order))
-    folds = training.folds(4, fold_keys(X, 0))
-    np.testing.assert_array_equal(reordered.folds(4, fold_keys(X[order], 0)), folds[order])
-    assert np.any(training.folds(4, fold_keys(X, 1)) != folds)
-
-
 def test_routing_counts_from_the_next_fit_on():
     X, y = blobs()
     for before, after in (("hard", "soft"), ("soft", "hard")):
         fitted = SmartSVC(1.0, cv=3, routing=before, affinity="bhattacharyya").fit(X, y)
         unchanged = clone(fitted).fit(X, y)
         assert_same_outputs(fitted.set_params(routing=after), unchanged, X)
-
-
-def test_folds_of_a_splitter():
-    X, y = blobs()
-    folds = check_training(SmartSVC(), X, y).folds(KFold(3), fold_keys(X, 0))
-    for number, (_, test) in enumerate(KFold(3).split(X)):
-        assert np.all(folds[test] == number)
 
 
 @pytest.mark.filterwarnings("ignore:The accuracy, .* still rises at C")  # as it should on such features

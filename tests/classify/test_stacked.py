@@ -14,7 +14,6 @@ from sklearn.metrics import log_loss
 from bayesfloor import learned_floor, regression_floor
 from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned import stack_model
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.stack_model import TENTH, choose_members
 from bayesfloor.floor.learned.training_sets import training_set
@@ -270,6 +269,7 @@ def test_neither_the_order_of_rows_nor_threads_matter():
     assert_array_equal(first.predict_proba(X), second.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_members_are_trained_on_a_cluster(client):
     X, y = rings(150)
     here = StackedClassifier(learners=["gaussian", "neighbours"], n_jobs=1).fit(X, y)
@@ -283,20 +283,6 @@ def test_own_learners_take_part():
     assert list(model.learners_) == ["own"]
     copy = pickle.loads(pickle.dumps(model))
     assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
-
-
-def test_members_that_search_must_be_worth_their_time(monkeypatch):
-    """Where a search takes long, it goes for up to a standard error of the loss, and stays for more."""
-    X, y = rings(300)
-    problem = Problem(X, np.array([0, 1]), y)
-    _, held_out = learned_floor_of(problem, learners=["gaussian", "neighbours"], n_jobs=1)
-    with_search = choose_members(held_out.learned, None, 0)
-    assert any("neighbours" in name or "local ridge" in name for name in with_search.weights)
-    monkeypatch.setattr(stack_model, "OF_VALUE", 1.0)
-    monkeypatch.setattr(stack_model, "DEAREST", 1e4)  # a thousand standard errors
-    without = choose_members(held_out.learned, None, 0)
-    assert without.weights
-    assert not any("neighbours" in name or "local ridge" in name for name in without.weights)
 
 
 # --- the model of a run
