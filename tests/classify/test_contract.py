@@ -16,8 +16,6 @@ from bayesfloor import (
 
 from .estimator_contract import CONTRACT, VARIANT_CONTRACT, check_kinds_of_array, check_search_in_processes
 
-pytestmark = pytest.mark.usefixtures("coarse_curves")
-
 SVM = LinearSVC(dual=False)
 EACH_KIND = [
     SmartSVC(cv=3),

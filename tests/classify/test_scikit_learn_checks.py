@@ -19,7 +19,7 @@ ROWS_ARE_LANDMARKS = "landmarks and held-out rows are drawn from the rows: one t
 ROWS_ARE_DRAWN = "learners without weights draw rows by them, and folds are of rows"
 
 
-@pytest.mark.usefixtures("array_api_checks", "coarse_curves")
+@pytest.mark.usefixtures("array_api_checks")
 @pytest.mark.parametrize(
     ("estimator", "why_not_weights"),
     [

@@ -5,9 +5,8 @@ import pytest
 from matplotlib import pyplot
 from sklearn.datasets import load_wine
 
-from bayesfloor.classify.linear.path_classifiers import SmartSVC
+from bayesfloor import SmartSVC, build_class_tree
 from bayesfloor.display import ClassTreeDisplay
-from bayesfloor.tree import build_class_tree
 from display.layout import assert_readable, cut_off, drawn_texts, overlapping
 
 TREE = build_class_tree(None, cut=[["$x$", "<script>"], ["b", ["c", "d"]]])
@@ -33,7 +32,7 @@ def test_the_table_is_that_of_the_tree():
 
 def test_of_a_fitted_classifier():
     X, y = load_wine(return_X_y=True)
-    classifier = SmartSVC(1.0).fit(X, y)
+    classifier = SmartSVC(1.0, affinity="bhattacharyya").fit(X, y)
     display = classifier.tree_.plot()
     np.testing.assert_array_equal(display.children, classifier.tree_.children)
     np.testing.assert_array_equal(display.cuts, [node.cut for node in classifier.tree_.nodes])

@@ -5,10 +5,8 @@ import pytest
 from matplotlib import colormaps, pyplot
 from sklearn.datasets import load_iris, load_wine
 
-from bayesfloor import pairwise_bayes_error
-from bayesfloor.classify.linear.path_classifiers import SmartSVC
+from bayesfloor import SmartSVC, build_class_tree, pairwise_bayes_error
 from bayesfloor.display import PairwiseHeatmapDisplay
-from bayesfloor.tree import build_class_tree
 from display.layout import assert_readable
 
 # a and c are alike, and so are b and d

@@ -3,7 +3,8 @@
 import copy
 from typing import Any
 
-from report.sample_summary import HOSTILE, column
+from report import sample_summary
+from report.sample_summary import HOSTILE, MORE_ROWS, NOTHING_FOUND, column, limit, records, span
 
 Summary = dict[str, Any]
 
@@ -19,7 +20,7 @@ def metric(name: str, title: str, estimate: float, reached: float, baseline: flo
         "estimate": estimate,
         "low": min(estimate, reached) - wide,
         "high": max(estimate, reached) + wide,
-        "reached": {"value": reached, "low": reached - wide, "high": reached + wide},
+        "reached": span(reached, reached - wide, reached + wide),
         "baseline": baseline,
         "perfect": 1.0 if is_share else 0.0,
         "sentence": f"About {estimate:g} can be had.",
@@ -37,15 +38,9 @@ def houses() -> Summary:
     sds = [18e3, 20e3, 22e3, 23e3, 27e3, 31e3, 38e3, 46e3, 64e3, 121e3]
     total = sum(sd * sd for sd in sds)
     bins = [
-        {
-            "low": low,
-            "high": high,
-            "n_rows": 146,
-            "sd": sd,
-            "sd_low": 0.85 * sd,
-            "sd_high": 1.2 * sd,
-            "share": sd * sd / total,
-        }
+        records("low high n_rows sd sd_low sd_high share", (low, high, 146, sd, 0.85 * sd, 1.2 * sd, sd * sd / total))[
+            0
+        ]
         for low, high, sd in zip(edges[:-1], edges[1:], sds, strict=True)
     ]
     odd = [
@@ -78,30 +73,7 @@ def houses() -> Summary:
             "model tried explains 86.0% and is still improving with more rows.",
             "SalePrice predicted above 500,000 is where the noise is.",
         ],
-        "verdict": {
-            "trust": "nothing found",
-            "trust_sentence": "Nothing suspicious was found.",
-            "untested": "Not testable: columns that were filled in after the outcome.",
-            "telling": ["a"],
-            "reasons": [],
-            "limit": {
-                "metric": "r2",
-                "reached": 0.86,
-                "reached_by": "stack",
-                "estimate": 0.91,
-                "low": 0.83,
-                "high": 0.94,
-                "more_rows": "helps",
-                "as_asked": None,
-            },
-            "steps": [
-                {
-                    "action": "more rows",
-                    "size": 0.004,
-                    "sentence": "Get more rows: twice as many would win about 0.4 points.",
-                },
-            ],
-        },
+        "verdict": NOTHING_FOUND | {"limit": limit("r2", 0.86, 0.91, 0.83, 0.94), "steps": [MORE_ROWS]},
         "goal": {"target": 0.9, "verdict": "undecided", "sentence": "90% lies inside the range."},
         "data": {
             "source": "houses.csv",
@@ -128,11 +100,7 @@ def houses() -> Summary:
         "fast_model": None,
         "gap": None,
         "curve": {
-            "points": [
-                {"size": 1168.0, "value": 0.86},
-                {"size": 584.0, "value": 0.83},
-                {"size": 292.0, "value": 0.79},
-            ],
+            "points": records("size value", (1168.0, 0.86), (584.0, 0.83), (292.0, 0.79)),
             "line": line,
             "limit": 0.91,
             "low": 0.83,
@@ -147,7 +115,7 @@ def houses() -> Summary:
             "sentence": "The 20.0% of the rows that are predicted above 500,000 have 72.0% of its variance.",
             "note": "Rows are put into bins by what the stack predicts for them.",
         },
-        "learners": [{"name": "boosted trees", "weight": 0.61}, {"name": "ridge", "weight": 0.0}],
+        "learners": records("name weight", ("boosted trees", 0.61), ("ridge", 0.0)),
         "suspects": {
             "columns": ["Neighborhood", "GrLivArea", "YearBuilt", "rooms"],
             "columns_note": "Of 79 columns, the 4 in which such rows differ most are shown.",
@@ -202,29 +170,23 @@ def hostile() -> Summary:
 def with_gap() -> Summary:
     """A model that explains less than was reached."""
     summary = houses()
-    figures = [
-        ("your model", 0.78, 0.74, 0.82),
-        ("stack of models", 0.86, 0.83, 0.89),
-        ("the ceiling", 0.91, 0.83, 0.94),
-    ]
-    summary["gap"] = {
+    summary["gap"] = sample_summary.with_gap()["gap"] | {
         "sentence": "Your model has an R² of 78.0%; 8.0 points more can surely be won (95% interval 5.1 to 10.9, "
         "p < .001), 5.0 beyond that perhaps.",
         "name": "Ridge",
         "metric": "r2",
         "title": "R²",
-        "is_rate": True,
-        "origin": "cross-fitted",
         "n_tested": 1460,
-        "confidence": 0.95,
-        "is_sure": True,
-        "p_value": 1e-6,
-        "figures": [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in figures],
-        "sure": {"name": "more than the stack", "value": 0.08, "low": 0.051, "high": 0.109},
-        "possible": {"name": "from there to the ceiling", "value": 0.05, "low": 0.0, "high": 0.08},
+        "figures": records(
+            "name value low high",
+            ("your model", 0.78, 0.74, 0.82),
+            ("stack of models", 0.86, 0.83, 0.89),
+            ("the ceiling", 0.91, 0.83, 0.94),
+        ),
+        "sure": {"name": "more than the stack"} | span(0.08, 0.051, 0.109),
+        "possible": {"name": "from there to the ceiling"} | span(0.05, 0.0, 0.08),
         "classes": [],
         "pairs": [],
         "n_pairs": 0,
-        "note": "The model was trained anew on each training set of the stack.",
     }
     return summary

@@ -5,6 +5,16 @@ from typing import Any
 
 Summary = dict[str, Any]
 
+
+def records(names: str, *rows: tuple[Any, ...]) -> list[Summary]:
+    """A table as a list of records: the names of its columns, and a tuple a row."""
+    return [dict(zip(names.split(), row, strict=True)) for row in rows]
+
+
+def span(value: float | None, low: float, high: float) -> Summary:
+    return {"value": value, "low": low, "high": high}
+
+
 NAMES = ["1", "8", "2", "3", "5", "9", "7", "4", "6", "0"]
 # Normalized floors that are not 0, of pairs in the order of the names.
 FLOORS = {
@@ -16,21 +26,10 @@ FLOORS = {
 ROWS = {"1": 182, "8": 174, "2": 177, "3": 183, "5": 182, "9": 180, "7": 179, "4": 181, "6": 181, "0": 178}
 
 
-def pair_row(first: str, second: str, normalized: float, n_rows: int) -> Summary:
-    return {"first": first, "second": second, "n_rows": n_rows, "confused": 0.3 * normalized}
-
-
 def floor_of_pair(first: str, second: str, normalized: float, n_rows: int) -> Summary:
     floor = normalized / 2
-    return {
-        "first": first,
-        "second": second,
-        "n_rows": n_rows,
-        "floor": floor,
-        "low": 0.4 * floor,
-        "high": 1.9 * floor + 0.002,
-        "normalized": normalized,
-    }
+    names = "first second n_rows floor low high normalized"
+    return records(names, (first, second, n_rows, floor, 0.4 * floor, 1.9 * floor + 0.002, normalized))[0]
 
 
 def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[str, int]) -> Summary:
@@ -38,7 +37,9 @@ def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[
     value = {frozenset(pair): floor for pair, floor in floors.items()}
     matrix = [[None if a == b else value.get(frozenset((a, b)), 0.0) for b in names] for a in names]
     listed = [
-        pair_row(a, b, matrix[i][j], rows[a] + rows[b]) for i, a in enumerate(names) for j, b in enumerate(names[:i])
+        {"first": a, "second": b, "n_rows": rows[a] + rows[b], "confused": 0.3 * matrix[i][j]}
+        for i, a in enumerate(names)
+        for j, b in enumerate(names[:i])
     ]
     listed.sort(key=lambda row: -row["confused"])
     return {
@@ -62,19 +63,11 @@ def chain(names: list[str]) -> Summary:
 
 def column(name: str, removed: float | None, kind: str, treatment: str) -> Summary:
     """A line of the table of columns."""
-    around = {"low": None, "high": None} if removed is None else {"low": 0.8 * removed, "high": 1.1 * removed}
-    floor = None if removed is None else 0.8982 * (1 - removed)
-    return {
-        "name": name,
-        "kind": kind,
-        "treatment": treatment,
-        "n_missing": 12,
-        "n_values": 17,
-        "n_features": 0 if removed is None else 1,
-        "floor": floor,
-        "removed": removed,
-        **around,
-    }
+    figures = (None,) * 4
+    if removed is not None:
+        figures = (0.8982 * (1 - removed), removed, 0.8 * removed, 1.1 * removed)
+    names = "name kind treatment n_missing n_values n_features floor removed low high"
+    return records(names, (name, kind, treatment, 12, 17, int(removed is not None), *figures))[0]
 
 
 #: What says that a figure is an error.
@@ -88,22 +81,37 @@ ERROR = {
 }
 
 
+#: What is said of any data without faults, and of a curve that falls.
+NOTHING_FOUND = {
+    "trust": "nothing found",
+    "trust_sentence": "Nothing suspicious was found.",
+    "untested": "Not testable: columns that were filled in after the outcome.",
+    "telling": ["a"],
+    "reasons": [],
+}
+MORE_ROWS = {
+    "action": "more rows",
+    "size": 0.004,
+    "sentence": "Get more rows: twice as many would win about 0.4 points.",
+}
+
+
+def limit(metric: str, reached: float, estimate: float, low: float, high: float) -> Summary:
+    names = "metric reached reached_by estimate low high more_rows as_asked"
+    return records(names, (metric, reached, "stack", estimate, low, high, "helps", None))[0]
+
+
 def digits() -> Summary:
     classes = [
-        {
-            "name": name,
-            "n_rows": ROWS[name],
-            "share": ROWS[name] / 1797,
-            "missed": 3.0 * floor,
-            "taken_for": None if reached is None else "3",
-            "false_alarms": 2.0 * floor,
-            "reached": reached,
-            "auc": 0.999,
-        }
-        for name, floor, reached in [
-            ("8", 0.0058, 0.0402), ("1", 0.0051, 0.0220), ("9", 0.0046, 0.0278), ("3", 0.0037, 0.0164),
-            ("5", 0.0021, 0.0165), ("7", 0.0016, 0.0112), ("4", 0.0013, 0.0110), ("2", 0.0008, 0.0056),
-            ("6", 0.0004, 0.0055), ("0", 0.0, None),
+        records(
+            "name n_rows share missed taken_for false_alarms reached auc",
+            (name, n, n / 1797, 3.0 * floor, None if reached is None else "3", 2.0 * floor, reached, 0.999),
+        )[0]
+        for name, n, floor, reached in [
+            ("8", 174, 0.0058, 0.0402), ("1", 182, 0.0051, 0.0220), ("9", 180, 0.0046, 0.0278),
+            ("3", 183, 0.0037, 0.0164), ("5", 182, 0.0021, 0.0165), ("7", 179, 0.0016, 0.0112),
+            ("4", 181, 0.0013, 0.0110), ("2", 177, 0.0008, 0.0056), ("6", 181, 0.0004, 0.0055),
+            ("0", 178, 0.0, None),
         ]
     ]  # fmt: skip
     suspects = [
@@ -134,30 +142,7 @@ def digits() -> Summary:
             "The best model tried reaches 1.7% and is still improving with more data; 1 against 8 and 3 against 9 are "
             "the hardest pairs.",
         ],
-        "verdict": {
-            "trust": "nothing found",
-            "trust_sentence": "Nothing suspicious was found.",
-            "untested": "Not testable: columns that were filled in after the outcome.",
-            "telling": ["a"],
-            "reasons": [],
-            "limit": {
-                "metric": "error",
-                "reached": 0.0173,
-                "reached_by": "stack",
-                "estimate": 0.0108,
-                "low": 0.0041,
-                "high": 0.0186,
-                "more_rows": "helps",
-                "as_asked": None,
-            },
-            "steps": [
-                {
-                    "action": "more rows",
-                    "size": 0.004,
-                    "sentence": "Get more rows: twice as many would win about 0.4 points.",
-                },
-            ],
-        },
+        "verdict": NOTHING_FOUND | {"limit": limit("error", 0.0173, 0.0108, 0.0041, 0.0186), "steps": [MORE_ROWS]},
         "goal": {
             "target": 0.015,
             "verdict": "undecided",
@@ -203,7 +188,7 @@ def digits() -> Summary:
             "low": 0.0041,
             "high": 0.0186,
             "confidence": 0.95,
-            "reached": {"value": 0.0173, "low": 0.0122, "high": 0.0244},
+            "reached": span(0.0173, 0.0122, 0.0244),
             "baseline": 0.8982,
             "n_rows": 1797,
         },
@@ -213,33 +198,24 @@ def digits() -> Summary:
             "seconds": 0.21,
             "n_rows": 1438,
             "is_good": True,
-            "metrics": [
-                {"metric": "error", "title": "error", "is_rate": True, "value": 0.0245, "stack": 0.0173},
-            ],
+            "metrics": records("metric title is_rate value stack", ("error", "error", True, 0.0245, 0.0173)),
             "sentence": "The fastest good model: LandmarkClassifier errs on 2.5% (the stack: 1.7%) and trains in "
             "0.2 s.",
         },
         "costs": None,
         "curve": {
-            "points": [
-                {"size": 112.0, "value": 0.0731},
-                {"size": 225.0, "value": 0.0392},
-                {"size": 449.0, "value": 0.0334},
-                {"size": 898.0, "value": 0.0228},
-                {"size": 1617.0, "value": 0.0173},
-            ],
+            "points": records(
+                "size value", (112.0, 0.0731), (225.0, 0.0392), (449.0, 0.0334), (898.0, 0.0228), (1617.0, 0.0173)
+            ),
             "line": line,
             "limit": 0.0108,
             "low": 0.0041,
             "high": 0.0186,
             "note": "Twice as many rows would bring about 1.5%.",
         },
-        "learners": [
-            {"name": "kernel machine", "weight": 0.52},
-            {"name": "nearest neighbours", "weight": 0.31},
-            {"name": "forest", "weight": 0.17},
-            {"name": "logistic", "weight": 0.0},
-        ],
+        "learners": records(
+            "name weight", ("kernel machine", 0.52), ("nearest neighbours", 0.31), ("forest", 0.17), ("logistic", 0.0)
+        ),
         "classes": classes,
         "pairs": pairs_of(NAMES, FLOORS, ROWS),
         "suspects": {
@@ -257,20 +233,7 @@ def digits() -> Summary:
                 ],
             },
         },
-        "tree": {
-            "text": "┬─ 1\n└─ 8",
-            "n_classes": 10,
-            "note": "Floors of every two classes, by edges of spanning trees.",
-            "pairs": [
-                floor_of_pair(a, b, floor, ROWS[a] + ROWS[b])
-                for (a, b), floor in sorted(FLOORS.items(), key=lambda each: -each[1])
-            ],
-            "whole": {
-                "classes": NAMES,
-                "children": [[1, 8], [6, 2], [3, 7], [-3, 4], [5, -5], [-4, -6], [-1, -2], [-7, -8], [-9, -10]],
-                "floors": [0.0019, 0.0212, 0.0102, 0.0065, 0.0231, 0.0434, 0.0612, 0.0163, 0.0004],
-            },
-        },
+        "tree": chain(NAMES),
         "how_to_read": [
             {
                 "heading": "What is the floor?",
@@ -331,22 +294,10 @@ def bare() -> Summary:
 def with_rare_class() -> Summary:
     """A class of 65 rows in 50 000."""
     summary = digits()
+    names = "name n_rows n_used share auc auc_low auc_high average_precision recall_at_top recall_at_precision needed"
+    needed = "The AUC's range rests on 65 rows of fraud; about 260 would halve it."
     summary["rare"] = {
-        "rows": [
-            {
-                "name": "fraud",
-                "n_rows": 65,
-                "n_used": 65,
-                "share": 0.0013,
-                "auc": 0.9653,
-                "auc_low": 0.9412,
-                "auc_high": 0.9791,
-                "average_precision": 0.2661,
-                "recall_at_top": 0.6154,
-                "recall_at_precision": 0.2154,
-                "needed": "The AUC's range rests on 65 rows of fraud; about 260 would halve it.",
-            }
-        ],
+        "rows": records(names, ("fraud", 65, 65, 0.0013, 0.9653, 0.9412, 0.9791, 0.2661, 0.6154, 0.2154, needed)),
         "n_classes": 1,
         "note": "Rows are ranked by the probability of the class.",
     }
@@ -356,29 +307,15 @@ def with_rare_class() -> Summary:
 def with_subgroups() -> Summary:
     """Three subgroups, one of them too small to tell."""
     summary = digits()
-    figures = [
-        ("scanner C", 300, 0.42, 0.0412, 0.0301),
-        ("scanner A", 1494, 0.57, 0.0122, 0.0094),
-        ("?", 3, 0.01, None, None),
-    ]
+    names = "name n_rows n_tested share share_of_errors floor low high reached reached_low reached_high"
     summary["subgroups"] = {
         "column": "scanner",
-        "rows": [
-            {
-                "name": name,
-                "n_rows": n,
-                "n_tested": n,
-                "share": n / 1797,
-                "share_of_errors": of_errors,
-                "floor": floor,
-                "low": 0.0 if floor is None else 0.6 * floor,
-                "high": 0.7 if reached is None else 1.3 * reached,
-                "reached": reached,
-                "reached_low": 0.0 if reached is None else 0.8 * reached,
-                "reached_high": 0.7 if reached is None else 1.3 * reached,
-            }
-            for name, n, of_errors, reached, floor in figures
-        ],
+        "rows": records(
+            names,
+            ("scanner C", 300, 300, 300 / 1797, 0.42, 0.0301, 0.018, 0.0536, 0.0412, 0.033, 0.0536),
+            ("scanner A", 1494, 1494, 1494 / 1797, 0.57, 0.0094, 0.0056, 0.0159, 0.0122, 0.0098, 0.0159),
+            ("?", 3, 3, 3 / 1797, 0.01, None, 0.0, 0.7, None, 0.0, 0.7),
+        ),
         "reached_p_value": 0.0005,
         "floor_p_value": 0.013,
         "sentence": "The subgroups differ in their errors (p < .001); their floors differ too (p = .01).",
@@ -390,15 +327,11 @@ def with_subgroups() -> Summary:
 def with_gap() -> Summary:
     """A model that confuses three with eight, beside the floor."""
     summary = digits()
-    pairs = [("3", "8", 0.04, 0.01, 0.0004), ("4", "9", 0.02, 0.012, 0.31), ("1", "7", 0.001, 0.003, 1.0)]
-    figures = [
-        ("your model", 0.081, 0.07, 0.093),
-        ("stack of models", 0.051, 0.042, 0.061),
-        ("the floor", 0.039, 0.02, 0.06),
-    ]
-    tested = {"p_value": 0.02, "share_of_gap": 0.5}
-    of_class = {"gap_low": 0.01, "gap_high": 0.05, "gap_of_all": 0.003, **tested}
-    of_pair = {"first_as_second": 40, "second_as_first": 20, "reached_first_as_second": 9, **tested}
+    of_class = "label n_rows error reached gap gap_low gap_high gap_of_all p_adjusted p_value share_of_gap"
+    of_pair = (
+        "first second error reached gap p_adjusted p_value share_of_gap "
+        "first_as_second second_as_first reached_first_as_second reached_second_as_first"
+    )
     summary["gap"] = {
         "sentence": "Your model errs on 8.1%; 3.0 points of it can surely be won (95% interval 1.9 to 4.1, p < .001), "
         "1.2 more perhaps; all of the 3.0 points is 3 against 8.",
@@ -411,20 +344,24 @@ def with_gap() -> Summary:
         "confidence": 0.95,
         "is_sure": True,
         "p_value": 1e-6,
-        "figures": [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in figures],
+        "figures": records(
+            "name value low high",
+            ("your model", 0.081, 0.07, 0.093),
+            ("stack of models", 0.051, 0.042, 0.061),
+            ("the floor", 0.039, 0.02, 0.06),
+        ),
         "sure": {"name": "more than the stack", "value": 0.03, "low": 0.019, "high": 0.041},
         "possible": {"name": "from there to the floor", "value": 0.012, "low": 0.0, "high": 0.031},
         "classes": [
-            {"label": str(code), "n_rows": 180, "error": 0.08, "reached": 0.05, "gap": 0.03, "p_adjusted": 0.2}
-            | of_class
+            records(of_class, (str(code), 180, 0.08, 0.05, 0.03, 0.01, 0.05, 0.003, 0.2, 0.02, 0.5))[0]
             for code in range(10)
         ],
-        "pairs": [
-            {"first": a, "second": b, "error": error, "reached": reached, "gap": error - reached, "p_adjusted": p}
-            | of_pair
-            | {"reached_second_as_first": 3}
-            for a, b, error, reached, p in pairs
-        ],
+        "pairs": records(
+            of_pair,
+            ("3", "8", 0.04, 0.01, 0.03, 0.0004, 0.02, 0.5, 40, 20, 9, 3),
+            ("4", "9", 0.02, 0.012, 0.008, 0.31, 0.02, 0.5, 40, 20, 9, 3),
+            ("1", "7", 0.001, 0.003, -0.002, 1.0, 0.02, 0.5, 40, 20, 9, 3),
+        ),
         "n_pairs": 3,
         "note": "The model was trained anew on each training set of the stack.",
     }
@@ -434,39 +371,22 @@ def with_gap() -> Summary:
 def with_metrics() -> Summary:
     """A rare class judged by its ROC AUC, and by two more metrics."""
     summary = with_rare_class()
-    auc = {
-        "metric": "roc_auc",
-        "title": "ROC AUC",
-        "is_rate": False,
-        "larger_is_better": True,
-        "perfect": 1.0,
-        "sentence": "No model is likely to get above an ROC AUC of 0.984.",
-        "estimate": 0.972,
-        "low": 0.941,
-        "high": 0.984,
-        "reached": {"value": 0.9653, "low": 0.941, "high": 0.9791},
-        "baseline": 0.5,
-    }
-    loss = auc | {
-        "metric": "log_loss",
-        "title": "log-loss",
-        "larger_is_better": False,
-        "perfect": 0.0,
-        "sentence": "No model is likely to get below a log-loss of 1.02.",
-        "estimate": 1.13,
-        "low": 1.02,
-        "high": 1.31,
-        "reached": {"value": 1.24, "low": 1.17, "high": 1.31},
-        "baseline": 2.29,
-    }
+    names = "metric title is_rate larger_is_better perfect estimate low high reached baseline sentence"
+    auc, loss = records(
+        names,
+        (
+            *("roc_auc", "ROC AUC", False, True, 1.0, 0.972, 0.941, 0.984, span(0.9653, 0.941, 0.9791), 0.5),
+            "No model is likely to get above an ROC AUC of 0.984.",
+        ),
+        (
+            *("log_loss", "log-loss", False, False, 0.0, 1.13, 1.02, 1.31, span(1.24, 1.17, 1.31), 2.29),
+            "No model is likely to get below a log-loss of 1.02.",
+        ),
+    )
     summary["metrics"] = [auc, loss, {name: summary["floor"][name] for name in auc}]
     summary["floor"] |= auc
     summary["curve"] |= {
-        "points": [
-            {"size": 400.0, "value": 0.9472},
-            {"size": 800.0, "value": 0.9561},
-            {"size": 1600.0, "value": 0.9653},
-        ],
+        "points": records("size value", (400.0, 0.9472), (800.0, 0.9561), (1600.0, 0.9653)),
         "line": [[400.0 * 1.2**step, 0.972 - 0.2 * (400.0 * 1.2**step) ** -0.4] for step in range(20)],
         "limit": 0.972,
         "low": 0.941,
@@ -485,25 +405,23 @@ def with_costs() -> Summary:
         "is_rate": False,
         "perfect": 0.0,
         "sentence": "No model is likely to get below a cost per row of 11.",
-        "estimate": 12.5,
-        "low": 11.0,
-        "high": 14.2,
-        "reached": {"value": 13.1, "low": 12.0, "high": 14.2},
+        "reached": span(13.1, 12.0, 14.2),
         "baseline": 1250.0,
-    }
+    } | {"estimate": 12.5, "low": 11.0, "high": 14.2}
     error = {name: summary["floor"][name] for name in (*ERROR, *cost)}
     summary["metrics"] = [cost | {"larger_is_better": False}, error]
     summary["floor"] |= cost
     summary["curve"] |= {"points": [{"size": 1600.0, "value": 13.1}], "line": []}
     summary["curve"] |= {"limit": 12.5, "low": 11.0, "high": 14.2}
-    pair = {"is_right": False, "cost": 900.0, "rows": 0.012, "cost_per_row": 10.8, "share": 0.8}
+    names = "label decision is_right cost rows cost_per_row share"
     summary["costs"] = {
         "notes": ["80.0% of the cost is for taking 1 for 8.", "7.3% of the rows are not decided."],
-        "rows": [
-            {"label": "1", "decision": "8", **pair},
-            {"label": "8", "decision": "no decision", **pair, "cost": 40.0, "rows": 0.073, "cost_per_row": 2.9},
-            {"label": "2", "decision": "2", **pair, "is_right": True, "cost_per_row": -0.6, "share": None},
-        ],
+        "rows": records(
+            names,
+            ("1", "8", False, 900.0, 0.012, 10.8, 0.8),
+            ("8", "no decision", False, 40.0, 0.073, 2.9, 0.8),
+            ("2", "2", True, 900.0, 0.012, -0.6, None),
+        ),
         "n_pairs": 3,
         "undecided": 0.073,
         "class_weights": [{"name": "1", "weight": 1.75}, {"name": "8", "weight": 0.25}],

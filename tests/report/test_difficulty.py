@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,13 @@ from scipy.stats import norm
 from sklearn.datasets import load_iris, make_blobs
 
 from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
-from bayesfloor.data.prepared_table import ColumnSummary, Origin, Table
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import verdict_on
 from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
 from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport
-from bayesfloor.runtime.text import percent, percent_range
+from bayesfloor.runtime.text import percent
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
@@ -53,19 +51,6 @@ def test_the_figures_are_those_of_the_functions_that_make_them(iris, learned):
     assert iris.summary["tree"]["pairs"][0]["normalized"] == hardest.normalized
 
 
-def test_the_floor_of_a_known_problem_is_in_the_range():
-    rng = np.random.default_rng(3)
-    y = np.repeat([0, 1], 400)
-    X = rng.normal(size=(800, 2)) + 1.5 * y[:, None]
-    report = difficulty_report(X, y)
-    truth = norm.cdf(-1.5 * np.sqrt(2) / 2)
-    floor = report.summary["floor"]
-    assert floor["low"] <= truth <= floor["high"]
-    assert f"about {percent(floor['estimate'])}" in report.summary["answer"][0]
-    assert "against" not in report.summary["answer"][1]  # there is one pair only
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_models_say_which_labels_look_wrong():
     X, y = make_blobs(200, centers=[[0, 0], [12, 0], [0, 12]], random_state=0)
     bad = [3, 50, 120, 199]
@@ -91,7 +76,6 @@ def test_models_say_which_labels_look_wrong():
         assert row[3:5] == [str(y[place]), str(right[place])]
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_labels_are_to_be_mended_where_overlap_fades_and_they_do_not():
     """With noise that is the same everywhere as many rows are listed, and that is no step."""
     rng = np.random.default_rng(0)
@@ -108,7 +92,6 @@ def test_labels_are_to_be_mended_where_overlap_fades_and_they_do_not():
     assert not any(step.action == "mend labels" for step in report.verdict.steps)
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
 def test_nothing_is_listed_where_nothing_errs():
     X, y = make_blobs(120, centers=[[0, 0], [100, 0], [0, 100]], random_state=0)
     report = difficulty_report(X, y)
@@ -144,6 +127,7 @@ def test_labels_that_have_nothing_to_do_with_the_points():
     rng = np.random.default_rng(0)
     report = difficulty_report(rng.normal(size=(200, 3)), rng.integers(0, 2, 200))
     assert "Nothing that was tried surely beats" in report.summary["answer"][1]
+    assert "against" not in report.summary["answer"][1]  # there is one pair only
 
 
 def with_first(learned, findings, **changes):
@@ -173,32 +157,6 @@ def test_more_rows_would_help(learned):
     assert "makes no error on 150 rows" in told_of(perfect)[1]
 
 
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0, "0%"),
-        (1e-6, "<0.01%"),
-        (0.0004, "0.04%"),
-        (0.0083, "0.83%"),
-        (0.0449, "4.5%"),
-        (0.135, "13.5%"),
-        (1, "100%"),
-    ],
-)
-def test_percent(share, text):
-    assert percent(share) == text
-
-
-def test_ranges():
-    assert percent_range(0.003, 0.151) == "0.30–15.1%"
-    assert percent_range(1e-6, 0.02) == "0–2.0%"
-
-
-def test_few_rows_are_refused():
-    with pytest.raises(ValueError, match="at least 20 rows to train models and to test them, got 12"):
-        difficulty_report(np.arange(12.0)[:, None], [0] * 6 + [1] * 6)
-
-
 def test_a_table_is_shown_as_its_file_has_it(tmp_path):
     file = tmp_path / "people.csv"
     rng = np.random.default_rng(0)
@@ -224,39 +182,32 @@ def test_a_table_is_shown_as_its_file_has_it(tmp_path):
     assert report.summary["title"] == "people.csv"
 
 
-def test_codes_are_shown_as_the_words_they_stand_for(tmp_path):
-    file = tmp_path / "codes.csv"
-    file.write_text("colour,x,kind\n" + "red,1,a\nblue,2,b\n" * 2)
-    table = read_table(file, encode="ordinal")
-    assert [table.values_of(row) for row in range(2)] == [("red", "1"), ("blue", "2")]
-
-
-def test_renderings_say_the_same(iris):
+def test_renderings_say_the_same_and_are_written_to_files(iris, tmp_path):
     for text in (iris.to_text(width=2000), iris.to_markdown(), iris.to_html()):
         for sentence in iris.summary["answer"]:
             assert sentence in text
     assert json.loads(iris.to_json()) == iris.summary
     assert str(iris) == iris.to_text()
     assert iris.summary["answer"][0] in repr(iris)
+    for form, name in (("to_markdown", "a.md"), ("to_json", "a.json"), ("to_html", "a.html")):
+        assert getattr(iris, form)(tmp_path / name) == (tmp_path / name).read_text() == getattr(iris, form)()
+    with pytest.raises(OSError, match="nowhere"):
+        iris.to_html(tmp_path / "nowhere" / "page.html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.json", "a.md"]
 
 
-@pytest.mark.parametrize("form", ["to_text", "to_markdown", "to_json", "to_html"])
-def test_names_stay_names(form):
+def test_names_stay_names():
     X, y = load_iris(return_X_y=True)
     labels = np.array(["a", HOSTILE, "c"])[y]
     report = difficulty_report(X, labels, effort="fast", checks=False, title=HOSTILE)
-    text = getattr(report, form)()
-    assert "\x1b" not in text.replace("\\u001b", "")
-    if form == "to_markdown":
-        prose = [line for line in text.splitlines() if not line.startswith("    ")]  # the rest is code, shown as it is
-        assert not any("<script>" in line for line in prose)
-        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
-    elif form == "to_json":
-        assert json.loads(text)["title"] == HOSTILE
-    elif form == "to_html":
-        assert "<script>alert(1)" not in text
-    else:
-        assert "<script>alert(1)</script>\\x1b[2J\\u202e|*x*" in text
+    text, markdown, page = report.to_text(), report.to_markdown(), report.to_html()
+    assert "\x1b" not in text + markdown + page
+    prose = [line for line in markdown.splitlines() if not line.startswith("    ")]  # the rest is code, shown as it is
+    assert not any("<script>" in line for line in prose)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in markdown
+    assert json.loads(report.to_json())["title"] == HOSTILE
+    assert "<script>alert(1)" not in page
+    assert "<script>alert(1)</script>\\x1b[2J\\u202e|*x*" in text
 
 
 def test_the_order_of_rows_changes_nothing_but_their_numbers(iris):
@@ -274,16 +225,6 @@ def test_findings_are_those_of_trees_and_models(iris):
     details = iris.to_markdown().partition("### Class tree")[2]
     assert "'bayesfloor explain BF002' says more." in details
     assert "BF002" not in iris.to_text()
-
-
-def test_files(iris, tmp_path):
-    page = tmp_path / "page.html"
-    assert iris.to_html(page) == page.read_text() == iris.to_html()
-    for form, name in (("to_markdown", "a.md"), ("to_json", "a.json")):
-        assert getattr(iris, form)(tmp_path / name) == (tmp_path / name).read_text()
-    with pytest.raises(OSError, match="nowhere"):
-        iris.to_html(tmp_path / "nowhere" / "page.html")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md", "page.html"]
 
 
 def test_the_frame_lists_all_rows_to_look_at_however_many():
@@ -306,26 +247,25 @@ def test_the_call_that_makes_it_again_has_what_was_asked_for():
     assert by_array.summary["command"] == "difficulty_report(X, y, effort='fast', groups=groups)"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "says"),
-    [
-        ({"target_value": 1.5}, ValueError, "target_value"),
-        ({"target_value": True}, ValueError, "target_value"),
-        ({"target_value": 1.5, "metric": "f1"}, ValueError, r"range \[0, 1\]"),
-        ({"target_value": -0.1, "metric": "log_loss"}, ValueError, r"range \[0, inf\)"),
-        ({"target_value": np.inf, "costs": 1 - np.eye(3)}, ValueError, r"range \(-inf, inf\)"),
-        ({"metric": "auc"}, ValueError, "'roc_auc'"),
-        ({"metric": ["roc_auc", "roc_auc"]}, ValueError, "named twice"),
-        ({"metric": "cost"}, ValueError, "needs costs"),
-        ({"metric": "f1", "positive": "x"}, ValueError, "none of the classes"),
-        ({"costs": [[0, 1], [1, 0]]}, ValueError, "3 rows"),
-        ({"max_rows": 3}, ValueError, "max_rows=3"),
-        ({"confidence": 1}, ValueError, "confidence"),
-    ],
-)
-def test_arguments_are_checked_first(arguments, error, says):
-    with pytest.raises(error, match=says):
-        difficulty_report(*load_iris(return_X_y=True), **arguments)
+def test_arguments_are_checked_first():
+    for arguments, says in [
+        ({"target_value": 1.5}, "target_value"),
+        ({"target_value": True}, "target_value"),
+        ({"target_value": 1.5, "metric": "f1"}, r"range \[0, 1\]"),
+        ({"target_value": -0.1, "metric": "log_loss"}, r"range \[0, inf\)"),
+        ({"target_value": np.inf, "costs": 1 - np.eye(3)}, r"range \(-inf, inf\)"),
+        ({"metric": "auc"}, "'roc_auc'"),
+        ({"metric": ["roc_auc", "roc_auc"]}, "named twice"),
+        ({"metric": "cost"}, "needs costs"),
+        ({"metric": "f1", "positive": "x"}, "none of the classes"),
+        ({"costs": [[0, 1], [1, 0]]}, "3 rows"),
+        ({"max_rows": 3}, "max_rows=3"),
+        ({"confidence": 1}, "confidence"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            difficulty_report(*load_iris(return_X_y=True), **arguments)
+    with pytest.raises(ValueError, match="at least 20 rows to train models and to test them, got 12"):
+        difficulty_report(np.arange(12.0)[:, None], [0] * 6 + [1] * 6)
 
 
 def test_labels_come_with_a_table_or_by_themselves(tmp_path):
@@ -370,20 +310,6 @@ def test_many_classes():
     assert len(report.to_html().encode()) < 500_000
 
 
-def test_names_of_classes_decide_nothing_about_the_class_tree():
-    X, y = make_blobs(300, n_features=2, centers=60 * np.random.default_rng(0).random((6, 2)), random_state=0)
-    report = difficulty_report(X, y, effort="fast", checks=False)
-    assert "BF018" in [finding.code for finding in report.findings]
-    name = np.array([3, 5, 1, 0, 4, 2])
-    renamed = difficulty_report(X, name[y], effort="fast", checks=False)
-    of_both = [(report.class_tree, np.arange(6)), (renamed.class_tree, np.argsort(name))]
-    splits = [
-        {frozenset(frozenset(old[list(side)].tolist()) for side in (node.left, node.right)) for node in tree.nodes}
-        for tree, old in of_both
-    ]
-    assert splits[0] == splits[1]
-
-
 @pytest.fixture(scope="module")
 def by_region():
     rng = np.random.default_rng(0)
@@ -421,21 +347,16 @@ def test_subgroups_are_in_every_form(by_region):
     assert any(part["heading"] == "Subgroups" for part in by_region.summary["how_to_read"])
 
 
-@pytest.mark.parametrize(
-    ("reached_p", "floor_p", "said"),
-    [
+def test_whether_subgroups_differ(by_region):
+    subgroups = by_region.learned.subgroups
+    for reached_p, floor_p, said in [
         (0.5, 0.9, "That the subgroups differ in their errors is not shown (p = .50)."),
         (0.0005, 0.9, "differ in their errors (p < .001); that their floors differ is not shown (p = .90)."),
         (0.01, 0.02, "differ in their errors (p = .01); their floors differ too (p = .02)."),
-    ],
-)
-def test_whether_subgroups_differ(by_region, reached_p, floor_p, said):
-    found = replace(by_region.learned.subgroups, reached_p_value=reached_p, floor_p_value=floor_p)
-    assert answer_on_subgroups(found).endswith(said)
-
-
-def test_one_subgroup_has_nothing_beside_it(by_region):
-    assert "nothing to compare" in answer_on_subgroups(replace(by_region.learned.subgroups, names=("all",)))
+    ]:
+        found = replace(subgroups, reached_p_value=reached_p, floor_p_value=floor_p)
+        assert answer_on_subgroups(found).endswith(said)
+    assert "nothing to compare" in answer_on_subgroups(replace(subgroups, names=("all",)))
 
 
 def rare_positives(n=4000, n_rare=30, seed=0):
@@ -454,7 +375,6 @@ def test_a_rare_class_is_led_with(rare):
     (ranked,) = rare.summary["rare"]["rows"]
     found = rare.learned.ranking[0]
     assert (ranked["name"], ranked["n_rows"], ranked["n_used"]) == ("fraud", 30, 30)
-    assert ranked["auc_low"] <= norm.cdf(3 / np.sqrt(2)) <= ranked["auc_high"]
     assert f"an ROC AUC of {found.auc:.3f}" in rare.summary["answer"][0]
     assert f"hold {percent(found.recall_at_top)} of its 30 rows" in rare.summary["answer"][0]
     assert "The error says little here" in rare.summary["answer"][2]
@@ -489,38 +409,24 @@ def test_classes_of_one_and_two_rows():
 def test_columns_are_listed_with_what_was_done_and_the_left_out_last():
     rng = np.random.default_rng(0)
     n = 300
-    y = np.repeat(["no", "yes"], n // 2)
-    colour = rng.integers(0, 3, n)
-    X = np.column_stack([rng.normal(size=n), np.eye(3)[colour], rng.normal(size=n) + 4 * (y == "yes")])
-    table = Table(
-        target="outcome",
-        origin=Origin("doses.csv", np.arange(n), n),
-        X=X,
-        y=y,
-        classes=np.array(["no", "yes"]),
-        task="classification",
-        feature_names=("age", "colour=a", "colour=b", "colour=c", "dose"),
-        feature_groups=((0,), (1, 2, 3), (4,)),
-        column_names=("age", "colour", "dose"),
-        preparation=SimpleNamespace(as_in_file=lambda row, kept: ("1", "a", "2")),
-        columns=(
-            ColumnSummary("patient", "id", "left out: a different value in each row", 0, n, 0),
-            ColumnSummary("age", "number", "scaled", 3, 290, 1),
-            ColumnSummary("colour", "category", "one column of 0 and 1 for each of 3 values", 0, 3, 3),
-            ColumnSummary("dose", "number", "scaled", 0, n, 1),
-        ),
-    )
-    report = difficulty_report(table, effort="fast", checks=False)
+    ill = np.repeat(["no", "yes"], n // 2)
+    dose = rng.normal(size=n) + 4 * (ill == "yes")
+    age, colour = rng.normal(40, 9, n).round(1), rng.choice(["red", "green", "blue"], n)
+    frame = pd.DataFrame({"patient": [f"p{k:03}" for k in range(n)], "age": age, "colour": colour, "dose": dose})
+    frame.loc[[3, 50, 200], "age"] = np.nan
+    report = difficulty_report(frame.assign(ill=ill), "ill", effort="fast", checks=False)
     columns = report.summary["data"]["columns"]
     names = [each["name"] for each in columns]
     assert (names[0], sorted(names[1:3]), names[3]) == ("dose", ["age", "colour"], "patient")
-    assert columns[0] | {"kind": "number", "treatment": "scaled", "n_values": n, "n_features": 1} == columns[0]
+    assert (columns[0]["kind"], columns[0]["n_values"], columns[0]["n_features"]) == ("number", n, 1)
+    (of_age,) = (each for each in columns if each["name"] == "age")
+    assert of_age["n_missing"] == 3
     # alone, classes 4 apart have a floor of Phi(-2), of a majority error of a half
-    assert columns[0]["low"] <= 1 - 2 * norm.cdf(-2) <= columns[0]["high"]
+    assert columns[0]["removed"] == pytest.approx(1 - 2 * norm.cdf(-2), abs=0.05)
     assert all(each["low"] < 0.05 for each in columns[1:3])
     assert columns[3]["removed"] is None
     for text in (report.to_markdown(), report.to_text()):
-        assert "left out: a different" in text
+        assert "left out: " in text
     assert report.summary["suspects"]["columns"] == ["age", "colour", "dose"]
 
 

@@ -6,7 +6,6 @@ import hashlib
 import html
 import io
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 from xml.etree import ElementTree
 
@@ -19,6 +18,7 @@ from bayesfloor.report.page.heat_map import heat_map, level_of
 from bayesfloor.report.page.page import render_page
 from bayesfloor.report.page.templating import FIRST_ROWS, sorting_key
 from bayesfloor.report.sections.suspects import cards_of
+from bayesfloor.report.text import render_markdown, render_text
 from bayesfloor.runtime.text import (
     chosen,
     counted,
@@ -32,6 +32,7 @@ from bayesfloor.runtime.text import (
     written_range,
 )
 from report import sample_regression, sample_summary
+from report.outline import Outline
 
 SUMMARIES = {
     "digits": sample_summary.digits,
@@ -50,68 +51,46 @@ SUMMARIES = {
     "shares": sample_regression.shares,
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }
-VOID = {"meta", "link", "input", "br", "img"}
 
 
-class Outline(HTMLParser):
-    """What a browser would make of a page: its elements, their text, and whether all are closed in order."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] not in ("script", "style"):
-            self.text.append(data)
-
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
-
-    def tags(self) -> list[str]:
-        return [tag for tag, _ in self.elements]
-
-
-@pytest.fixture(scope="module", params=SUMMARIES, ids=list(SUMMARIES))
-def case(request):
-    summary = SUMMARIES[request.param]()
-    return summary, render_page(summary)
-
-
-def test_elements_are_closed_in_order_and_ids_are_single(case):
-    _, page = case
+@pytest.mark.parametrize("make", SUMMARIES.values(), ids=SUMMARIES)
+def test_every_page_is_well_formed_and_asks_for_nothing(make):
+    page = render_page(make())
     outline = Outline(page)
+    # elements are closed in order, ids are single, and what refers to one finds it
     assert outline.open == []
     ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     links = [attributes["href"] for tag, attributes in outline.elements if tag == "a" and "download" not in attributes]
     assert {link.removeprefix("#") for link in links} <= set(ids)
-    for _, attributes in outline.elements:
+    for tag, attributes in outline.elements:
         for name in ("for", "aria-labelledby", "aria-describedby"):
             assert name not in attributes or attributes[name] in ids
-
-
-def test_nothing_is_asked_for_and_no_element_runs_code(case):
-    _, page = case
-    for tag, attributes in Outline(page).elements:
+        # no element runs code or fetches something
         assert tag not in ("img", "object", "embed", "iframe", "form", "base")
         assert not any(name.startswith("on") for name in attributes)
         for name in ("src", "href", "xlink:href", "action", "data"):
             inside = ("#", "data:text/csv;") if "download" in attributes else ("#", "data:,")
             assert attributes.get(name, "#").startswith(inside)
     assert not re.search(r"@import|url\((?!#)", page.replace(html.escape("@import"), ""))
+    # the only script is the one whose hash is in the policy
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    rules = dict(rule.strip().split(" ", 1) for rule in html.unescape(policy).split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    assert "http" not in policy
+    # what is drawn has a name, and no character is invisible
+    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
+        root = ElementTree.fromstring(svg)
+        assert root.get("role") == "img"
+        assert root.get("aria-label")
+        assert root.find("title").text
+        assert {each.tag for each in root.iter()} <= {
+            *("svg", "title", "desc", "defs", "pattern", "rect", "path", "line", "circle", "text", "g")
+        }
+    assert all(character.isprintable() or character == "\n" for character in page)
 
 
 def download(page: str) -> str | None:
@@ -131,17 +110,6 @@ def test_rows_can_be_downloaded_with_all_columns():
     table["rows"][0][1] = "x" * 50_000  # too much for a page
     assert download(render_page(summary)) is None
     assert download(render_page(sample_summary.bare())) is None
-
-
-def test_one_script_whose_hash_is_in_the_policy(case):
-    _, page = case
-    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)
-    rules = dict(rule.strip().split(" ", 1) for rule in html.unescape(policy).split(";"))
-    assert rules["default-src"] == "'none'"
-    assert rules["script-src"] == f"'sha256-{digest}'"
-    assert "http" not in policy
 
 
 def test_the_answer_comes_first_and_all_parts_are_in_order():
@@ -182,6 +150,34 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
     assert outline.tags().count("h1") == 1
 
 
+def test_the_parts_of_a_page_on_numbers_are_in_order():
+    summary = sample_regression.houses()
+    words = Outline(render_page(summary)).words()
+    order = [
+        "Predicted SalePrice (a number from 34,900 to 755,000)",
+        *summary["answer"],
+        summary["goal"]["sentence"],
+        "ceiling 91.0%, 95% range 83.0–94.0%",
+        "The lower end of the range is never above",
+        "RMSE",
+        summary["curve"]["note"],
+        summary["noise"]["sentence"],
+        "60,000–110,000",
+        summary["noise"]["note"],
+        summary["suspects"]["note"],
+        "SalePrice 184,750 where rows like it have 702,000",
+        "7.9 standard deviations below",
+        summary["data"]["columns_note"],
+        "OverallQual number, 17 values, 12 missing scaled 68.0%",
+        summary["findings"][0]["hint"],
+        summary["learners"][0]["name"],
+        summary["command"],
+    ]
+    start = words.index("Skip to the answer")
+    places = [words.index(part, start) for part in order]
+    assert places == sorted(places)
+
+
 def test_findings_say_what_they_are_about_and_where_there_is_more():
     page = render_page(sample_summary.digits())
     assert '<span class="code" title="All rows are equal">BF005</span>' in page
@@ -190,6 +186,11 @@ def test_findings_say_what_they_are_about_and_where_there_is_more():
 
 
 def test_what_is_missing_leaves_no_trace():
+    page = render_page(sample_regression.shares())
+    present = set(re.findall(r'<section id="(\w+)"', page))
+    assert present == {"answer", "floor", "curve", "noise", "suspects", "data", "details"}
+    assert re.findall(r'<details id="(\w+)"', page) == ["reading", "again"]
+    assert "None" not in Outline(page).words()
     page = render_page(sample_summary.bare())
     present = set(re.findall(r'<section id="(\w+)"', page))
     assert present == {"answer", "suspects", "data", "details"}  # of two classes, no tables and no tree
@@ -201,32 +202,35 @@ def test_what_is_missing_leaves_no_trace():
     assert not any("data-heat" in attributes for _, attributes in outline.elements)  # one pair needs no map
 
 
-@pytest.mark.parametrize("verdict", ["feasible", "not feasible", "undecided"])
-def test_a_verdict_is_a_badge_of_its_own(verdict):
+def test_a_verdict_is_a_badge_of_its_own():
     summary = sample_summary.digits()
-    summary["goal"]["verdict"] = verdict
-    page = render_page(summary)
-    look = {"feasible": "yes", "not feasible": "no", "undecided": "open"}[verdict]
-    assert f'<strong class="badge {look}">{verdict}</strong>' in page
+    for verdict, look in {"feasible": "yes", "not feasible": "no", "undecided": "open"}.items():
+        summary["goal"]["verdict"] = verdict
+        assert f'<strong class="badge {look}">{verdict}</strong>' in render_page(summary)
 
 
-def test_hostile_text_is_text():
-    summary = sample_summary.hostile()
+@pytest.mark.parametrize(
+    ("make", "known"),
+    [
+        (sample_summary.hostile, [sample_summary.digits, sample_summary.with_metrics]),
+        (sample_regression.hostile, [sample_regression.houses]),
+    ],
+    ids=["classes", "numbers"],
+)
+def test_hostile_text_is_text(make, known):
+    summary = make()
     outline = Outline(render_page(summary))
-    known = [Outline(render_page(each())).tags() for each in (sample_summary.digits, sample_summary.with_metrics)]
-    assert set(outline.tags()) == set().union(*known)
+    assert set(outline.tags()) == {tag for each in known for tag in Outline(render_page(each())).tags()}
     words = outline.words()
     for name in sample_summary.HOSTILE:
         assert " ".join(visible(name).split()) in words
     assert "{{ 7 * 7 }}{% raw %}" in outline.text  # no template in a template
+    text, markdown = render_text(summary), render_markdown(summary)
+    assert "\x1b" not in text + markdown
+    assert not any("<script" in line for line in markdown.splitlines() if not line.startswith("    "))  # else code
 
 
-def test_no_invisible_character_reaches_the_page(case):
-    _, page = case
-    assert all(character.isprintable() or character == "\n" for character in page)
-
-
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(st.text(max_size=40))
 def test_any_name_comes_back_as_it_is(name):
     summary = sample_summary.bare()
@@ -248,8 +252,8 @@ def test_pairs_are_all_there_and_the_rest_is_folded():
     assert "The other 37 pairs" in section
 
 
-@pytest.mark.parametrize("name", [name for name, make in SUMMARIES.items() if "pairs" in make()])
-def test_more_pairs_than_are_listed_is_said(name):
+@pytest.mark.parametrize(("name", "most"), [("digits", 200_000), ("60 classes", 300_000), ("200 classes", 300_000)])
+def test_more_pairs_than_are_listed_is_said_and_a_page_stays_small(name, most):
     summary = SUMMARIES[name]()
     page = render_page(summary)
     n_pairs, n_classes = summary["pairs"]["n_pairs"], len(summary["classes"])
@@ -258,12 +262,7 @@ def test_more_pairs_than_are_listed_is_said(name):
     assert ("every two of the 40 hardest classes" in page) == (n_classes > 40)
     assert (f"The tree of the 40 hardest of {n_classes} classes" in page) == (n_classes > 40)
     assert (f"The 100 hardest of {n_classes} classes; the JSON has all." in page) == (n_classes > 100)
-
-
-@pytest.mark.parametrize(("n_classes", "most"), [(10, 200_000), (60, 300_000), (300, 300_000), (1000, 300_000)])
-def test_a_page_stays_small_whatever_the_number_of_classes(n_classes, most):
-    summary = sample_summary.with_names([f"species {place:04}" for place in range(n_classes)])
-    assert len(render_page(summary).encode()) < most
+    assert len(page.encode()) < most
 
 
 def test_rare_classes_come_before_the_curve_with_what_more_rows_would_bring():
@@ -340,11 +339,9 @@ def test_heat_map_of_a_pair_that_is_not_listed_tells_what_is_known():
     assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [3]
 
 
-@pytest.mark.parametrize(
-    ("value", "largest", "level"), [(0.0, 0.5, 0), (0.5, 0.5, 10), (0.26, 0.5, 5), (None, 0.5, 0), (0.0, 0.0, 0)]
-)
-def test_levels(value, largest, level):
-    assert level_of(value, largest) == level
+def test_levels():
+    for value, largest, level in [(0.0, 0.5, 0), (0.5, 0.5, 10), (0.26, 0.5, 5), (None, 0.5, 0), (0.0, 0.0, 0)]:
+        assert level_of(value, largest) == level
 
 
 def test_values_that_differ_most_come_first():
@@ -406,10 +403,10 @@ def test_scale_enlarges_what_would_be_too_small_to_see():
     assert float(lens.get("width")) == pytest.approx(500 * 0.023 / 0.8982, abs=0.01)
 
 
-@pytest.mark.parametrize("missing", ["estimate", "low", "high", "baseline"])
-def test_scale_without_a_figure_is_not_drawn(missing):
-    floor = sample_summary.digits()["floor"] | {missing: None}
-    assert floor_scale(floor, 500.0) is None
+def test_scale_without_a_figure_is_not_drawn():
+    for missing in ("estimate", "low", "high", "baseline"):
+        floor = sample_summary.digits()["floor"] | {missing: None}
+        assert floor_scale(floor, 500.0) is None
     assert render_page(sample_summary.digits() | {"floor": floor})
 
 
@@ -430,8 +427,7 @@ def test_curve_is_dashed_beyond_the_data_and_logarithmic():
     assert "0.65 points left to win" in "".join(svg.itertext())
 
 
-@pytest.mark.parametrize("width", [720.0, 335.0])
-@pytest.mark.parametrize("error", [0.0, 1e-5, 0.3, 1.0])
+@pytest.mark.parametrize(("width", "error"), [(720.0, 0.0), (335.0, 1e-5), (720.0, 0.3), (335.0, 1.0)])
 def test_any_curve_stays_within_its_picture(width, error):
     curve = {"points": [{"size": 10.0, "value": error}], "line": [], "limit": error, "low": error, "high": error}
     floor = sample_summary.ERROR | {"reached": {"value": error, "low": error, "high": error}}
@@ -531,18 +527,6 @@ def test_a_curve_without_points_is_not_drawn():
     assert '<section id="curve"' not in render_page(summary)
 
 
-def test_pictures_have_names_and_hold_no_markup_of_others(case):
-    _, page = case
-    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
-        root = ElementTree.fromstring(svg)
-        assert root.get("role") == "img"
-        assert root.get("aria-label")
-        assert root.find("title").text
-        assert {each.tag for each in root.iter()} <= {
-            *("svg", "title", "desc", "defs", "pattern", "rect", "path", "line", "circle", "text", "g")
-        }
-
-
 def test_fragment_is_one_element_that_holds_the_page():
     summary = sample_summary.hostile()
     fragment = render_page(summary, fragment=True)
@@ -554,48 +538,23 @@ def test_fragment_is_one_element_that_holds_the_page():
     assert frame["title"]
 
 
-def test_a_summary_is_not_changed():
+def test_a_part_that_is_missing_is_an_error_and_a_summary_is_not_changed():
     summary = sample_summary.digits()
     render_page(summary)
     assert summary == sample_summary.digits()
-
-
-def test_a_part_that_is_missing_is_an_error():
-    summary = sample_summary.digits()
     del summary["command"]
     with pytest.raises(Exception, match="command"):
         render_page(summary)
 
 
-@pytest.mark.parametrize(
-    ("rate", "text"),
-    [
-        (0.044, "4.4%"),
-        (0.0004, "0.04%"),
-        (0.135, "13.5%"),
-        (None, "–"),
-        (0.0, "0%"),
-        (1.0, "100%"),
-        (0.00001, "<0.01%"),
-        (0.0094, "0.94%"),
-        (0.00996, "1.0%"),
-        (0.9999, "99.99%"),
-        (1.3, "130%"),
-    ],
-)
-def test_percent(rate, text):
-    assert percent(rate) == text
-
-
-def test_other_figures():
-    assert percent_range(0.013, 0.151) == "1.3–15.1%"
+def test_figures_in_words():
     assert percent_range(None, 0.1) == "–"
     assert list(map(exact_percent, [0, 0.125, 1, 0.1 + 0.2, 0.999])) == ["0%", "12.5%", "100%", "30%", "99.9%"]
     assert counted(12345) == "12,345"
     assert counted(None) == "–"
-    written = {0.01234: "0.0123", 4.567: "4.57", 12345.0: "12,300", 0.0: "0", 1e-9: "1.00e-09", None: "–"}
-    written |= {0.9996: "0.9996", 1.0: "1"}
+    written = {0.0: "0", 1e-9: "1.00e-09", None: "–", 1.0: "1", 1.3: "1.3"}
     assert {number: figure(number) for number in written} == written
+    assert [percent(rate) for rate in (0.0094, 0.00996, 0.9999, 1.3)] == ["0.94%", "1.0%", "99.99%", "130%"]
     assert written_range(0.9123, 0.9434, is_rate=False) == "0.912–0.943"
     assert written_range(-3.0, -1.5, is_rate=False) == "-3 to -1.5"
     assert written_range(0.9123, 0.9434, is_rate=True) == "91.2–94.3%"

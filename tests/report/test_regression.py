@@ -62,6 +62,7 @@ def test_a_continuous_target_gives_a_report_on_numbers(report, houses):
     assert summary["data"]["numbers"] == {"low": houses["price"].min(), "high": houses["price"].max()}
     assert summary["command"] == "difficulty_report(X, 'price', target_value=0.99)"
     assert repr(report).startswith("DifficultyReport('About ")
+    assert "<iframe" in report._repr_html_()
 
 
 def test_figures_are_those_of_the_floor(report, houses):
@@ -75,27 +76,6 @@ def test_figures_are_those_of_the_floor(report, houses):
     assert sum(each["share"] for each in summary["noise"]["bins"]) == pytest.approx(1.0)
     assert summary["curve"]["points"][0] == {"size": own.curve.size[0], "value": own.curve.value[0]}
     assert {each["name"] for each in summary["learners"]} == set(own.weights)
-
-
-def test_every_format_begins_with_the_answer(report):
-    answer = " ".join(report.summary["answer"])
-    assert answer in " ".join(report.to_text(width=1000).split())
-    assert answer in " ".join(report.to_markdown().replace("\\", "").split())
-    page = report.to_html()
-    for sentence in report.summary["answer"]:
-        assert f"<span>{sentence}</span>" in page
-    assert "<iframe" in report._repr_html_()
-    for part in ("All figures", "Would more rows help?", "Where the noise is", "Rows to look at", "Columns"):
-        assert part in str(report)
-        assert part in report.to_markdown()
-
-
-def test_names_of_a_file_are_text(report):
-    page, text = report.to_html(), report.to_markdown()
-    assert "&lt;i&gt;floor" in page
-    assert "<i>floor" not in page
-    assert "<b>Rome" not in page
-    assert "<i>" not in text
 
 
 def test_a_row_with_a_wrong_number_is_the_first_to_look_at(report, houses):
@@ -116,14 +96,6 @@ def test_a_row_with_a_wrong_number_is_the_first_to_look_at(report, houses):
     assert header == ["row", *columns, "price", "suggested", "score"]
     assert (int(row[0]), float(row[-3]), float(row[-1])) == (ODD_ROW, first["value"], round(first["score"], 4))
     assert float(row[-2]) == pytest.approx(first["predicted"], rel=1e-5)
-
-
-def test_rows_are_called_by_their_lines(houses, tmp_path):
-    houses.to_csv(tmp_path / "houses.csv", index=False)
-    table = read_table(tmp_path / "houses.csv", target="price")
-    source = source_of(table, None, None, task="auto")
-    assert (source.title, source.target, source.row_word) == ("houses.csv", "price", "line")
-    assert source.rows[ODD_ROW] == ODD_ROW + 2
 
 
 @pytest.fixture
@@ -164,9 +136,8 @@ def test_whole_numbers_are_asked_as_numbers_where_that_is_said(houses, asked):
     np.testing.assert_array_equal(asked[0][0].y, y)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
+def test_what_cannot_be_asked_of_numbers(houses):
+    for options, says in [
         ({"by": "town"}, "by needs classes, and 'price' holds numbers"),
         ({"costs": [[0, 1], [1, 0]]}, "costs needs classes"),
         ({"positive": 1}, "positive needs classes"),
@@ -177,11 +148,9 @@ def test_whole_numbers_are_asked_as_numbers_where_that_is_said(houses, asked):
         ({"task": "numbers"}, "'task' parameter must be one of"),
         ({"task": "classification"}, "a measured number, not classes"),
         ({"task": "classification", "metric": "r2"}, "metric"),
-    ],
-)
-def test_what_cannot_be_asked_of_numbers(houses, options, says):
-    with pytest.raises(ValueError, match=says):
-        difficulty_report(houses, "price", **options)
+    ]:
+        with pytest.raises(ValueError, match=says):
+            difficulty_report(houses, "price", **options)
 
 
 def test_groups_time_and_how_to_compute_go_to_the_models(houses, asked):
@@ -222,30 +191,29 @@ def changed(floor, **values):
 KNOWN = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_interval": (0.84, 0.88)}
 
 
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
+def test_the_headline(floor):
+    curve = floor.metrics["r2"].curve
+    risen = replace(curve, value=np.array([0.86, 0.82, 0.78]))
+    for values, says in [
         ({}, "About 91.0% of the variance of price can be explained (95% range 84.0–94.0%);"),
         ({}, "the best model tried explains 86.0% and is still improving with more data"),
         ({"estimate": 0.865}, "explains 86.0%, and more rows would change that little"),
         ({"estimate": 0.9, "reached_interval": (0.6, 0.95)}, "on too few rows to tell whether more would help"),
         ({"interval": (0.84, 1.0)}, "these rows do not tell how much more"),
         ({"reached": 0.02, "reached_interval": (-0.1, 0.1)}, "Nothing that was tried surely explains"),
-        ({"curve": "falling", "estimate": 0.91}, "on too few rows to tell whether more would help"),
-    ],
-)
-def test_the_headline(floor, values, says):
-    curve = floor.metrics["r2"].curve
-    risen = np.array([0.86, 0.82, 0.78])
-    values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
-    assert says in " ".join(told_of(changed(floor, **KNOWN | values).learned))
+        (
+            {"curve": replace(curve, value=np.array([0.78, 0.82, 0.86]))},
+            "on too few rows to tell whether more would help",
+        ),
+    ]:
+        assert says in " ".join(told_of(changed(floor, **KNOWN | {"curve": risen} | values).learned))
 
 
-@pytest.mark.parametrize(("target", "word"), [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")])
-def test_the_verdict_on_a_share_of_the_variance(floor, target, word):
-    verdict, sentence = verdict_on(changed(floor, **KNOWN).headline, target)
-    assert verdict == word
-    assert f"{percent(target).replace('.0%', '%')}" in sentence
+def test_the_verdict_on_a_share_of_the_variance(floor):
+    for target, word in [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")]:
+        verdict, sentence = verdict_on(changed(floor, **KNOWN).headline, target)
+        assert verdict == word
+        assert f"{percent(target).replace('.0%', '%')}" in sentence
 
 
 def test_a_constant_that_beats_the_models_is_said(floor):
@@ -306,11 +274,9 @@ def test_where_the_noise_is(floor, sd, width, bins):
     assert percent(share) in sentence_on_noise(replace(floor, noise=noise), "price")
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(184750.0, "184,750"), (0.25, "0.25"), (-3.0, "-3"), (1234.5678, "1,234.57"), (2e20, "2e+20")]
-)
-def test_numbers_are_written_as_a_file_has_them(value, text):
-    assert number_text(value) == text
+def test_numbers_are_written_as_a_file_has_them():
+    written = {184750.0: "184,750", 0.25: "0.25", -3.0: "-3", 1234.5678: "1,234.57", 2e20: "2e+20"}
+    assert {value: number_text(value) for value in written} == written
 
 
 # --- columns
@@ -330,6 +296,4 @@ def test_what_a_column_explains_alone_is_what_theory_says():
     for name, expected in (("x", of_x / total), ("kind", of_kind / total), ("nothing", 0.0)):
         place = source.columns.index(name)
         assert found.removed[place] == pytest.approx(expected, abs=0.05)
-        low, high = found.interval[place]
-        assert low - 1e-9 <= expected <= high
         assert found.floor[place] == pytest.approx(((1 - found.removed[place]) * y.var()) ** 0.5)

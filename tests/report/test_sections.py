@@ -10,7 +10,7 @@ from bayesfloor.report.sections import sections_for, sections_shown
 from bayesfloor.report.sections.notes import Again, model_call
 from bayesfloor.report.text import render_markdown, render_text
 from report import sample_regression, sample_summary
-from report.test_page import Outline
+from report.outline import Outline
 
 SUMMARIES = {
     **{name: getattr(sample_summary, name) for name in ("digits", "bare", "with_rare_class", "with_subgroups")},
@@ -111,20 +111,15 @@ def test_a_block_that_markdown_does_not_know_is_an_error(shown):
         shown(render_markdown, Block())
 
 
-@pytest.mark.parametrize(
-    ("command", "task", "expected"),
-    [
-        (
-            "bayesfloor report 'my data.csv' --metric roc_auc --target kind --drop a b --by a --seed 0",
-            "classification",
-            "bayesfloor fit 'my data.csv' --target kind --drop a b --seed 0 --model stack --out model.skops",
-        ),
+def test_a_report_says_what_trains_the_models_that_it_tried():
+    report = "bayesfloor report 'my data.csv' --metric roc_auc --target kind --drop a b --by a --seed 0"
+    fit = "bayesfloor fit 'my data.csv' --target kind --drop a b --seed 0 --model stack --out model.skops"
+    for command, task, expected in [
+        (report, "classification", fit),
         ("difficulty_report(X, y)", "classification", "StackedClassifier().fit(X, y)"),
         ("difficulty_report(X, y, metric='mae')", "regression", "StackedRegressor().fit(X, y)"),
-    ],
-)
-def test_a_report_says_what_trains_the_models_that_it_tried(command, task, expected):
-    summary = {"command": command, "task": task, "learners": [{"name": "LDA", "weight": 1.0}], "version": "0"}
-    assert model_call(summary) == expected
-    assert Again().text(summary)[-1].lines == [expected]
-    assert Again().drawn(summary) == {"model_call": expected}
+    ]:
+        summary = {"command": command, "task": task, "learners": [{"name": "LDA", "weight": 1.0}], "version": "0"}
+        assert model_call(summary) == expected
+        assert Again().text(summary)[-1].lines == [expected]
+        assert Again().drawn(summary) == {"model_call": expected}

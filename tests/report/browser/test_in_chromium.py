@@ -7,7 +7,8 @@ from bayesfloor.report.page.templating import FIRST_ROWS
 from bayesfloor.runtime.text import percent, visible
 from report import sample_regression, sample_summary
 
-SUMMARIES = {
+WORDS = ["sandal", "ankle boot", "T-shirt/top", "trouser", "pullover", "dress", "coat", "shirt"]
+USUAL = {
     "digits": sample_summary.digits,
     "bare": sample_summary.bare,
     "rare": sample_summary.with_rare_class,
@@ -15,12 +16,17 @@ SUMMARIES = {
     "gap": sample_summary.with_gap,
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
-    "hostile": sample_summary.hostile,
     "numbers": sample_regression.houses,
+    "words": lambda: sample_summary.with_names(WORDS),
+}
+SUMMARIES = USUAL | {
+    "hostile": sample_summary.hostile,
     "numbers, hostile": sample_regression.hostile,
     "long": lambda: sample_summary.with_names(sample_summary.LONG),
     "many": lambda: sample_summary.with_names([f"class {place}" for place in range(40)]),
 }
+#: All but these two are opened in `make test-all` alone.
+EVERY_TIME = ("digits", "hostile")
 
 # The contrast of every text on the page with what is behind it, after the rules of WCAG 2.
 CONTRASTS = """(() => {
@@ -109,7 +115,19 @@ def texts(browser, selector):
     return browser.evaluate(f"{seen}.map((e) => e.innerText.trim())")
 
 
-@pytest.mark.parametrize("kind", SUMMARIES)
+#: Tables and pictures that do not fit, and names that are cut, of the elements that can be seen.
+CUT = """[...document.querySelectorAll(".scroll, .heat th span")].filter((e) => e.checkVisibility()
+  && (e.scrollWidth > e.clientWidth + 1 || (e.matches("span") && e.scrollHeight > e.clientHeight + 1)))
+  .map((e) => `${e.getAttribute("aria-labelledby") ?? e.textContent}: ${e.scrollWidth} in ${e.clientWidth}`)"""
+
+
+def background(browser):
+    return browser.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind in EVERY_TIME else pytest.mark.slow) for kind in SUMMARIES]
+)
 def test_opens_from_a_file_and_can_be_read_by_everyone(show, kind):
     browser = show(SUMMARIES[kind]())
     sent = [event for event in browser.events() if event["method"] == "Network.requestWillBeSent"]
@@ -120,18 +138,52 @@ def test_opens_from_a_file_and_can_be_read_by_everyone(show, kind):
     # nothing is missing for those who hear it, and nothing sticks out, on a desk or on a phone
     assert browser.evaluate(FAULTS) == []
     assert browser.evaluate(SIDEWAYS) <= 1280
+    if kind in USUAL:  # a team lead needs no second screen
+        steps = ["ol.next"] if kind != "bare" else []
+        for selector in [".about", ".verdict", ".answer", "#answer figure", *steps]:
+            assert 0 < browser.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().bottom") <= 800
+    if kind in ("digits", "bare"):
+        light, seen = background(browser), {"light": browser.evaluate(CONTRASTS)}
+        browser.emulate("dark")
+        seen["dark"] = browser.evaluate(CONTRASTS)
+        assert light != background(browser)
+        for scheme, contrasts in seen.items():
+            assert len(contrasts) > 30
+            assert [entry for entry in contrasts if entry[0] < 4.5] == [], scheme
     browser.resize(375)
     assert browser.evaluate("innerWidth") == 375
     assert browser.evaluate(SIDEWAYS) <= 375
+    if kind in USUAL:
+        browser.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+        for width in (1920, 1280, 768, 375):
+            browser.resize(width)
+            assert browser.evaluate(CUT) == [], width
+            assert browser.evaluate(SIDEWAYS) <= width
+        browser.resize(320)  # where some tables scroll in their own box
+        assert browser.evaluate(SIDEWAYS) <= 320
 
 
-def test_the_log_of_complaints_can_fail(chromium):
-    page = render_page(sample_summary.digits())
-    chromium.open(page.replace("</body>", "<script>alert(1)</script><img src='https://example.invalid/x.png'></body>"))
+@pytest.mark.slow
+def test_the_tests_can_fail(chromium):
+    digits = render_page(sample_summary.digits())
+    chromium.open(
+        digits.replace("</body>", "<script>alert(1)</script><img src='https://example.invalid/x.png'></body>")
+    )
     complaints = " ".join(entry["message"] for entry in chromium.driver.get_log("browser"))
     assert complaints.count("Content Security Policy") >= 2
+    chromium.open(digits.replace("</body>", "<p style='color: #999'>pale</p></body>"))
+    assert [text for contrast, text in chromium.evaluate(CONTRASTS) if contrast < 4.5] == ["pale"]
+    chromium.open(render_page(USUAL["words"]()))
+    chromium.evaluate("document.querySelector('.heat tbody th span').style.maxWidth = '2rem'")
+    assert len(chromium.evaluate(CUT)) == 1
+    faulty = "<h4>x</h4><svg></svg><input id=q><table><tr><th>x</th></tr></table></body>"
+    chromium.open(render_page(sample_summary.bare()).replace("</body>", faulty))
+    faults = " ".join(chromium.evaluate(FAULTS))
+    for fault in ("skipped a level", "no name", "no label", "no scope", "no caption"):
+        assert fault in faults
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["hover", "focus"])
 def test_a_square_of_the_heat_map_tells_its_pair(show, way):
     from selenium.webdriver.common.action_chains import ActionChains
@@ -163,6 +215,7 @@ def test_a_square_of_the_heat_map_tells_its_pair(show, way):
             browser.driver.execute_script("arguments[0].blur()", cell)
 
 
+@pytest.mark.slow
 def test_arrow_keys_walk_over_the_heat_map(show):
     from selenium.webdriver.common.keys import Keys
 
@@ -178,6 +231,7 @@ def test_arrow_keys_walk_over_the_heat_map(show):
     assert not browser.find("#tip").is_displayed()
 
 
+@pytest.mark.slow
 def test_sorting_takes_numbers_as_numbers_and_missing_ones_last(show):
     summary = sample_summary.digits()
     # as text "9" would come after "1000", and 0.5% after 12%
@@ -207,6 +261,7 @@ def test_sorting_takes_numbers_as_numbers_and_missing_ones_last(show):
     assert browser.evaluate("document.querySelectorAll('#classes [aria-sort]').length") == 1
 
 
+@pytest.mark.slow
 def test_filtering_and_unfolding(show):
     browser = show(sample_summary.digits())
     assert len(texts(browser, "#pairs .listing tbody tr")) == FIRST_ROWS
@@ -230,30 +285,7 @@ def test_filtering_and_unfolding(show):
     assert texts(browser, "#pairs .listing tbody tr") == []
 
 
-def background(browser):
-    return browser.evaluate("getComputedStyle(document.body).backgroundColor")
-
-
-@pytest.mark.parametrize("kind", ["digits", "bare"])
-def test_light_and_dark_can_both_be_read(show, kind):
-    browser = show(SUMMARIES[kind]())
-    light = background(browser)
-    seen = {"light": browser.evaluate(CONTRASTS)}
-    browser.emulate("dark")
-    dark = background(browser)
-    seen["dark"] = browser.evaluate(CONTRASTS)
-    assert light != dark
-    for scheme, contrasts in seen.items():
-        assert len(contrasts) > 30
-        assert [entry for entry in contrasts if entry[0] < 4.5] == [], scheme
-
-
-def test_the_contrast_test_can_fail(chromium):
-    page = render_page(sample_summary.digits()).replace("</body>", "<p style='color: #999'>pale</p></body>")
-    chromium.open(page)
-    assert [text for contrast, text in chromium.evaluate(CONTRASTS) if contrast < 4.5] == ["pale"]
-
-
+@pytest.mark.slow
 def test_the_button_changes_the_scheme_for_this_page_only(show):
     browser = show(sample_summary.digits())
     before = background(browser)
@@ -268,51 +300,7 @@ def test_the_button_changes_the_scheme_for_this_page_only(show):
     assert background(browser) == before
 
 
-@pytest.mark.parametrize(("kind", "script"), [("digits", True), ("digits", False), ("long", False)])
-def test_a_phone_needs_no_sideways_scrolling(show, kind, script):
-    browser = show(SUMMARIES[kind](), width=375, script=script)
-    assert browser.evaluate("innerWidth") == 375
-    assert browser.evaluate(SIDEWAYS) <= 375
-
-
-#: Tables and pictures that do not fit, and names that are cut, of the elements that can be seen.
-CUT = """[...document.querySelectorAll(".scroll, .heat th span")].filter((e) => e.checkVisibility()
-  && (e.scrollWidth > e.clientWidth + 1 || (e.matches("span") && e.scrollHeight > e.clientHeight + 1)))
-  .map((e) => `${e.getAttribute("aria-labelledby") ?? e.textContent}: ${e.scrollWidth} in ${e.clientWidth}`)"""
-WORDS = ["sandal", "ankle boot", "T-shirt/top", "trouser", "pullover", "dress", "coat", "shirt"]
-USUAL = {
-    **{name: SUMMARIES[name] for name in ("digits", "bare", "rare", "subgroups", "gap", "metrics", "costs", "numbers")},
-    "words": lambda: sample_summary.with_names(WORDS),
-}
-
-
-@pytest.mark.parametrize("kind", USUAL)
-def test_nothing_is_cut_at_any_width(show, kind):
-    browser = show(USUAL[kind]())
-    browser.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
-    for width in (1920, 1280, 768, 375):
-        browser.resize(width)
-        assert browser.evaluate(CUT) == [], width
-        assert browser.evaluate(SIDEWAYS) <= width
-    browser.resize(320)  # where some tables scroll in their own box
-    assert browser.evaluate(SIDEWAYS) <= 320
-
-
-def test_the_test_of_cut_tables_can_fail(show):
-    browser = show(USUAL["words"]())
-    browser.evaluate("document.querySelector('.heat tbody th span').style.maxWidth = '2rem'")
-    assert len(browser.evaluate(CUT)) == 1
-
-
-@pytest.mark.parametrize("kind", USUAL)
-def test_a_team_lead_needs_no_second_screen(show, kind):
-    browser = show(USUAL[kind]())
-    assert browser.evaluate("innerWidth") == 1280
-    steps = ["ol.next"] if kind != "bare" else []
-    for selector in [".about", ".verdict", ".answer", "#answer figure", *steps]:
-        assert 0 < browser.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().bottom") <= 800
-
-
+@pytest.mark.slow
 def test_markup_in_names_stays_text(show):
     from selenium.common.exceptions import NoAlertPresentException
 
@@ -330,6 +318,7 @@ def test_markup_in_names_stays_text(show):
     assert browser.driver.get_log("browser") == []
 
 
+@pytest.mark.slow
 def test_print_has_no_controls_and_leaves_nothing_folded(show):
     browser = show(sample_summary.digits(), scheme="dark")
     assert len(texts(browser, ".control")) > 3
@@ -346,6 +335,7 @@ def test_print_has_no_controls_and_leaves_nothing_folded(show):
     assert browser.command("Page.printToPDF")["data"]
 
 
+@pytest.mark.slow
 def test_without_javascript_everything_can_be_read(show):
     summary = sample_summary.digits()
     browser = show(summary, script=False)
@@ -360,16 +350,13 @@ def test_without_javascript_everything_can_be_read(show):
     assert len(titles) == 45
     assert "8 against 1\n1.8% confused" in titles[0]
     assert len(texts(browser, "#suspects > ul > li")) == 6
+    for kind in ("digits", "long"):  # nor does a phone scroll sideways
+        browser = show(SUMMARIES[kind](), width=375, script=False)
+        assert browser.evaluate("innerWidth") == 375
+        assert browser.evaluate(SIDEWAYS) <= 375
 
 
-def test_the_test_of_accessibility_can_fail(chromium):
-    faulty = "<h4>x</h4><svg></svg><input id=q><table><tr><th>x</th></tr></table></body>"
-    chromium.open(render_page(sample_summary.bare()).replace("</body>", faulty))
-    faults = " ".join(chromium.evaluate(FAULTS))
-    for fault in ("skipped a level", "no name", "no label", "no scope", "no caption"):
-        assert fault in faults
-
-
+@pytest.mark.slow
 def test_a_notebook_shows_the_page_and_keeps_its_own_style(chromium):
     fragment = render_page(sample_summary.digits(), fragment=True)
     style = "<style>td { background: rgb(255, 255, 0) } h1 { color: rgb(255, 0, 0) }</style>"
