@@ -1,6 +1,7 @@
 """Classes that are whole numbers in an order."""
 
 import numpy as np
+import pytest
 
 from bayesfloor import difficulty_report
 from bayesfloor.report.ordered_classes import find_ordered_classes
