@@ -45,19 +45,19 @@ def name_of(each):
     return each.__name__ if callable(each) else type(each).__name__
 
 
-def cases():
-    for classifier in EACH_KIND:
-        for check in CONTRACT:
-            is_slow = isinstance(classifier, StackedClassifier) and check.__name__ in SLOW
-            yield pytest.param(
-                classifier,
-                check,
-                id=f"{name_of(classifier)}-{check.__name__}",
-                marks=[pytest.mark.slow] if is_slow else [],
-            )
+CASES = [
+    pytest.param(
+        classifier,
+        check,
+        id=f"{name_of(classifier)}-{name_of(check)}",
+        marks=[pytest.mark.slow] if name_of(classifier) == "StackedClassifier" and name_of(check) in SLOW else [],
+    )
+    for classifier in EACH_KIND
+    for check in CONTRACT
+]
 
 
-@pytest.mark.parametrize(("classifier", "check"), cases())
+@pytest.mark.parametrize(("classifier", "check"), CASES)
 def test_contract(classifier, check):
     check(clone(classifier))
 

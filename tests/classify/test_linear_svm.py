@@ -108,8 +108,6 @@ def test_the_gradient_vanishes_at_every_C(problem):
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(lambda X: X * 1e6, id="large"),
-        pytest.param(lambda X: X * 1e-6, id="small"),
         pytest.param(lambda X: X + 1e4, id="far from zero"),
         pytest.param(lambda X: X * 10.0 ** np.arange(-6, 7, 3), id="mixed scales"),
     ],
