@@ -426,7 +426,7 @@ def test_columns_are_listed_with_what_was_done_and_the_left_out_last():
     assert all(each["low"] < 0.05 for each in columns[1:3])
     assert columns[3]["removed"] is None
     for text in (report.to_markdown(), report.to_text()):
-        assert "left out: " in text
+        assert "left out (300" in text
     assert report.summary["suspects"]["columns"] == ["age", "colour", "dose"]
 
 
