@@ -15,11 +15,13 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-bench test-slow test-bounds test-lowest coverage lint dist bench bench-history docs study venv clean
+.PHONY: help demo test prepare suite test-all mutants browser test-bench test-slow test-bounds test-lowest coverage lint dist bench bench-history docs study venv clean
 
 help:
 	@echo 'make demo       set up .venv and report on the digits: on the terminal, and in digits-report.html'
-	@echo 'make test       set up .venv with the test extras; ruff, mypy and the whole suite'
+	@echo 'make test       set up .venv with the test extras; ruff, mypy and the suite'
+	@echo 'make test-all   what is not for every commit as well: slow tests, those of the benchmarks, mutants'
+	@echo 'make mutants    which of 300 changes of the package, drawn at random, the tests find'
 	@echo 'make test-bench  the tests of the scripts in benchmarks/, the paper'\''s study among them'
 	@echo 'make test-slow  only the tests that take minutes or gigabytes'
 	@echo 'make test-bounds  the whole suite with every index of compiled code checked, and tests of kernels by the interpreter'
@@ -37,8 +39,31 @@ help:
 demo: $(VENV)/installed
 	@$(VENV)/bin/bayesfloor report digits --out digits-report.html
 
-test: lint browser
+# Each step says how long it took.
+define timed
+	@began=$$(date +%s); $(MAKE) --no-print-directory $(1) || exit 1; echo "$(1): $$(($$(date +%s) - began)) s" >&2
+
+endef
+
+test:
+	$(foreach step,venv browser lint prepare suite,$(call timed,$(step)))
+
+# Machine code of kernels, and what the product says of six problems by its defaults: see tests/prepare.py.
+prepare: $(VENV)/installed-test
+	@$(VENV)/bin/python tests/prepare.py
+
+suite: $(VENV)/installed-test
 	$(VENV)/bin/python -m pytest
+
+# What is not for every commit: nightly, and before a change of many rooms lands.
+test-all: test test-slow test-bench mutants
+
+# Which of 300 changes at random, and of the faults planted by hand, the tests find.
+mutants: $(VENV)/installed-test
+	$(VENV)/bin/python -m pytest -n 2 --cov --cov-context=test --cov-report= --junitxml=durations.xml
+	$(VENV)/bin/python -m benchmarks.tools.mutants select
+	$(VENV)/bin/python -m benchmarks.tools.mutants run
+	$(VENV)/bin/python -m benchmarks.tools.mutants faults --out faults-found.jsonl
 
 # The report is tested in a real browser. Where none can be installed its tests are skipped, and say so.
 browser:
@@ -164,6 +189,6 @@ $(DOCS_VENV)/installed: $(DOCS_VENV)/created pyproject.toml
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) $(DOCS_VENV) $(LOWEST_VENV) $(DIST_VENV) $(ASV_VENV) benchmarks/asv/env
-	rm -rf docs/_build docs/gallery docs/findings htmlcov .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf docs/_build docs/gallery docs/findings htmlcov .canonical .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	rm -rf $(BOUNDS_CACHE)
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

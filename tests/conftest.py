@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Pictures are drawn without a screen.
+os.environ.setdefault("MPLBACKEND", "agg")
 # Threads of BLAS and OpenMP that wait for work keep a core busy for it: two processes of tests on two cores would take
 # several times as long. Libraries look at these when they are loaded, so that they are set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,6 +23,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import bayesfloor
 from bayesfloor.runtime.limits import usable_cores
 from bayesfloor.runtime.settings import Limits, limits
+
+pytest_plugins = ["helpers.command_line", "helpers.table_files"]
 
 # A first call may compile kernels, so no example has a deadline; failures repeat from run to run.
 settings.register_profile(

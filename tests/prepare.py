@@ -3,6 +3,7 @@
 Nobody then waits for another process that compiles, and a test that reads a result makes none.
 """
 
+import shutil
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import canonical
+from bayesfloor.runtime.kernel_cache import cache_folder
 
 
 def make(name: str) -> float:
@@ -25,19 +27,22 @@ def make(name: str) -> float:
 def main() -> None:
     """Compile kernels, make answers that are not there, and remove those of other sources."""
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "bayesfloor", "warmup", "--jobs", "2", "--quiet"], check=True)
-    print(f"kernels: {time.perf_counter() - began:.0f} s")
-    wanted = [name for name in canonical.ANSWERS if not (canonical.folder() / f"{name}.pickle").is_file()]
-    began = time.perf_counter()
+    answers = canonical.folder()
+    kernels = cache_folder()
+    stamp = answers.parent / f"kernels-{None if kernels is None else kernels.name}"
+    if kernels is None or not stamp.is_file() or not any(kernels.iterdir()):
+        subprocess.run([sys.executable, "-m", "bayesfloor", "warmup", "--jobs", "2", "--quiet"], check=True)
+        print(f"  kernels: {time.perf_counter() - began:.0f} s")
+    wanted = [name for name in canonical.ANSWERS if not (answers / f"{name}.pickle").is_file()]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for name, seconds in zip(wanted, pool.map(make, wanted), strict=True):
             print(f"  {name}: {seconds:.0f} s")
-    print(f"canonical answers: {time.perf_counter() - began:.0f} s")
-    for old in canonical.folder().parent.glob("*"):
-        if old != canonical.folder():
-            for file in old.iterdir():
-                file.unlink()
-            old.rmdir()
+    stamp.touch()
+    for old in answers.parent.iterdir():
+        if old.is_dir() and old != answers:
+            shutil.rmtree(old)
+        elif old.is_file() and old != stamp:
+            old.unlink()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ Points have ties, copies, hubs, offsets of 1e8, scales of 1e±150, and magnitude
 come as lists, arrays of any type and layout, sparse matrices, data frames, tensors, files and Dask collections. Forests
 are computed at once, out of core, by the tasks of a cluster and by a cluster, with 1 or 2 threads and with
 settings that send few points through every path of the engine. Edges, trees and the bits of all lengths must be equal.
-The cases are drawn by `tests/forest/random_cases.py`.
+The cases are drawn by `tests/helpers/random_cases.py`.
 
 Case i of a seed is always the same. Whatever differs, or raises, is printed with the command that repeats it; the exit
 status is 1 then.
@@ -31,7 +31,7 @@ from benchmarks.tools.pages import ROOT
 
 sys.path.append(str(ROOT / "tests"))
 
-from forest.random_cases import WAYS, differences, draw_case, usable_ways
+from helpers.random_cases import WAYS, differences, draw_case, usable_ways
 
 # Seconds between two lines about progress.
 TELL_EVERY_S = 60.0

@@ -1,7 +1,7 @@
 """Renew the picture of a report, and what pages show of the same run: ``python -m benchmarks.tools.report_picture``.
 
 Needs Chromium. ``bayesfloor report digits`` runs once. The picture is that of its page, and keeps what it printed, as
-tests/cli/test_guide.py compares with the README and the guide. Figures in their prose are to be looked at then.
+tests/pages/test_guide.py compares with the README and the guide. Figures in their prose are to be looked at then.
 """
 
 import re

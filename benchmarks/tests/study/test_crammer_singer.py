@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import (
 from benchmarks.study.joint import crammer_singer, crammer_singer_solver
 from benchmarks.study.joint.crammer_singer import CrammerSingerSVC
 from benchmarks.study.joint.crammer_singer_solver import walk_path
-from classify.estimator_contract import (
+from helpers.estimator_contract import (
     CONTRACT,
     VARIANT_CONTRACT,
     assert_same_outputs,

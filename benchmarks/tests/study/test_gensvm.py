@@ -17,7 +17,7 @@ from benchmarks.study.joint import gensvm, gensvm_cv, gensvm_solver
 from benchmarks.study.joint.gensvm import GenSVC, check_dense_training, rows_of, simplex_vertices, solve
 from benchmarks.study.joint.gensvm_cv import PAPER_GRID, GenSVCCV
 from benchmarks.study.joint.gensvm_kernels import derivatives, loss_along, sum_hessian, times_curvature
-from classify.estimator_contract import (
+from helpers.estimator_contract import (
     CONTRACT,
     VARIANT_CONTRACT,
     assert_same_outputs,

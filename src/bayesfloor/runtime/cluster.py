@@ -16,8 +16,9 @@ Dask tells what was lost, but not always: a worker that dies while its data is b
 So the scheduler is also asked what it knows.
 
 A scheduler that does not answer for `PATIENCE_S` is taken for gone; so is a cluster that has no workers for so long.
-Nothing is waited for without end: a message that takes `STALLED_S`, or so long in which no task of ours is run or done,
-leads to one more try in which data travels with the tasks, and then to an error. A task may run as long as it likes.
+Nothing is waited for without end: a message that takes `stalled_s` (`Limits`), or so long in which no task of ours is
+run or done, leads to one more try in which data travels with the tasks, and then to an error. A task may run as long
+as it likes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesfloor.runtime.checks import ParameterError, Progress
+from bayesfloor.runtime.settings import limits
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy, bytes_of
 from bayesfloor.runtime.threads import GLANCE_S, check_given_up
 
@@ -55,8 +57,6 @@ UNKNOWN_S = 10.0
 MOST_REPAIRS = 100
 # Attempts to scatter data while workers come and go.
 MOST_TRIES = 5
-# Seconds that a message may take, and that may pass without a task of ours being run or done.
-STALLED_S = 60.0
 # Bytes of data that are handed out at a time: a worker has a message in memory as a whole before it can spill.
 SCATTER_BYTES = 32 * 2**20
 
@@ -153,12 +153,12 @@ class Cluster:
                     return self.client.sync(scheduler.get_task_status, keys=keys)
             return {}  # the connection is closed or just broke: `check` finds out whether it stays so
 
-        return {key for key, state in self.patiently(ask, STALLED_S).items() if state is None}
+        return {key for key, state in self.patiently(ask, limits().stalled_s).items() if state is None}
 
     def is_running(self, futures: list[Future[Any]]) -> bool:
         """Tell whether a worker is running one of some tasks at this moment."""
         with contextlib.suppress(OSError, KeyError):  # a worker that does not answer, a task that got lost
-            return bool(self.patiently(lambda: self.client.call_stack(futures), STALLED_S))
+            return bool(self.patiently(lambda: self.client.call_stack(futures), limits().stalled_s))
         return False
 
     def _gone(self, why: str) -> ConnectionError:
@@ -311,14 +311,14 @@ class ClusterRun:
         now, n_done = time.monotonic(), len(finished) + len(self.used_up)
         if n_done != self._n_done:
             self._moved, self._n_done = now, n_done
-        if now - self._moved <= STALLED_S:
+        if now - self._moved <= limits().stalled_s:
             return set()
         self._moved = now
         jobs = {name for name in self.graph.jobs if name in self.futures and name not in finished}
         if self.cluster.is_running([self.futures[name] for name in jobs]):
             return set()
         if self.with_tasks:
-            raise self.cluster.stalled(f"no worker took up a task for {STALLED_S:g} s, twice")
+            raise self.cluster.stalled(f"no worker took up a task for {limits().stalled_s:g} s, twice")
         self.with_tasks = True
         needs = {need for name in jobs for need in self.graph.jobs[name].names() if need in self.graph.data}
         return jobs | {need for need in needs if not isinstance(self.graph.data[need], Future | Computed)}
@@ -385,7 +385,7 @@ class ClusterRun:
             workers = [worker] if worker in self.cluster.workers else None
             scatter = partial(client.scatter, keyed, workers=workers, broadcast=to_all, timeout=PATIENCE_S)
             try:
-                scattered = self.cluster.patiently(scatter, STALLED_S)
+                scattered = self.cluster.patiently(scatter, limits().stalled_s)
                 break
             except StalledError:
                 self.with_tasks = True
@@ -440,14 +440,14 @@ class ClusterRun:
         """Return results and data by name."""
         known = {name: self.here.get(name, self.graph.data.get(name)) for name in names if self._is_here(name)}
         futures = {name: self.futures[name] for name in names if name not in known}
-        return known | self.cluster.patiently(lambda: self.cluster.client.gather(futures), STALLED_S)
+        return known | self.cluster.patiently(lambda: self.cluster.client.gather(futures), limits().stalled_s)
 
     def _raise(self, failed: list[str]) -> None:
         """Raise what went wrong first."""
         from distributed import KilledWorker
 
         name = next(name for name in (*self.graph.data, *self.graph.jobs) if name in failed)
-        error = self.cluster.patiently(self.futures[name].exception, STALLED_S)
+        error = self.cluster.patiently(self.futures[name].exception, limits().stalled_s)
         if isinstance(error, KilledWorker):
             raise RuntimeError(
                 f"workers died again and again at the task {name!r}, perhaps for want of memory: {error}"
@@ -460,7 +460,8 @@ class ClusterRun:
         if client.status == "running":
             with contextlib.suppress(Exception):  # there is something else to raise
                 # in a context of its own: that the work was given up is why there is something to take back
-                Context().run(self.cluster.patiently, lambda: client.cancel(list(self.futures.values())), STALLED_S)
+                stalled_s = limits().stalled_s
+                Context().run(self.cluster.patiently, lambda: client.cancel(list(self.futures.values())), stalled_s)
 
 
 class KeptRun(ClusterRun):

@@ -36,6 +36,8 @@ class Limits(NamedTuple):
         Points up to which near neighbours on a GPU come from all distances at once.
     task_edges : int, default=1_048_576
         Edges that a worker of a cluster merges at once, at the most: 16 MiB, of which a walk makes five times as much.
+    stalled_s : float, default=60.0
+        Seconds that a message to a cluster may take, and that may pass without a task of ours being run or done.
     memory : int or None, default=None
         Bytes to count on; None for what the machine has free.
     unpacked_bytes, table_rows, table_columns : int, default=4 GiB, 20 million and 100 000
@@ -56,6 +58,7 @@ class Limits(NamedTuple):
     part_rounds: int = 150
     device_points: int = 1024
     task_edges: int = 2**20
+    stalled_s: float = 60.0
     memory: int | None = None
     unpacked_bytes: int = 4 * 2**30
     table_rows: int = 20_000_000
@@ -97,10 +100,11 @@ def settings(*, n_jobs: int | None = None, limits: Any = None) -> Iterator[None]
 
     Examples
     --------
+    >>> from sklearn.datasets import load_iris
     >>> import bayesfloor
-    >>> X, y = bayesfloor.load_dataset("wine")
     >>> with bayesfloor.settings(n_jobs=1):
-    ...     floor = bayesfloor.bayes_error(X, y)
+    ...     bayesfloor.bayes_error(*load_iris(return_X_y=True)).n_samples
+    150
     """
     check_jobs(n_jobs)
     before_jobs = _n_jobs.set(_n_jobs.get() if n_jobs is None else n_jobs)

@@ -1,0 +1,68 @@
+"""What tests may know: doors and pages what users know, rooms their own room, kernels everything."""
+
+import ast
+from pathlib import Path
+
+import bayesfloor
+
+PACKAGE, TESTS = Path(bayesfloor.__file__).parent, Path(__file__).parents[1]
+#: What users import.
+PUBLIC = {"", "results", "display", "exceptions", "cli.main"}
+#: Below all rooms.
+GROUND = {"data", "runtime"}
+#: Pages that look up by which names findings and sections are known.
+KNOWING = {"pages/test_doc_figures.py"}
+#: Attributes that tests set inside the package or a library. There are to be fewer, never more.
+MOST_PATCHES = 180
+
+
+def imported(file):
+    """Names of modules of the package that a file imports, without the package's own."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = {f"{node.module}.{each.name}" for each in node.names}
+            found |= {name if is_module(name) or name == "bayesfloor.cli.main" else node.module for name in names}
+    return {name.partition(".")[2] for name in found if name.partition(".")[0] == "bayesfloor"}
+
+
+def is_module(name):
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    return place.with_suffix(".py").is_file() or place.is_dir()
+
+
+def test_what_tests_may_know():
+    wrong = []
+    for file in sorted(TESTS.rglob("test_*.py")):
+        place = file.relative_to(TESTS)
+        layer = place.parts[0]
+        assert layer in {"kernels", "rooms", "doors", "pages"}, f"{place} lies in no layer"
+        allowed = set(PUBLIC)
+        beyond = imported(file) - allowed
+        if layer == "rooms":
+            beyond = {name for name in beyond if name.partition(".")[0] not in GROUND | {place.parts[1]}}
+        if layer != "kernels" and beyond and place.as_posix() not in KNOWING:
+            wrong.append(f"{place} imports {', '.join(sorted(beyond))}")
+    assert wrong == []
+
+
+def test_what_is_imported_is_found():
+    assert {"results", "floor.learned.row_plan", "cli.main"} <= {
+        name for file in TESTS.rglob("test_*.py") for name in imported(file)
+    }
+
+
+def test_few_attributes_are_set():
+    calls = {"setattr", "setitem", "delattr", "delitem", "object"}  # the last one of mock.patch
+    found = [
+        file
+        for file in TESTS.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in calls
+        and ast.unparse(node.func.value).endswith(("patch", "patched", "patch.dict"))
+    ]
+    assert len(found) <= MOST_PATCHES
