@@ -73,19 +73,40 @@ def test_floors_without_error_have_an_interval_of_no_width():
     assert difference_interval(none, none) == (0, 0)
 
 
-def test_interval_of_a_difference_covers_its_mean():
-    """Of the data and of the data rounded: estimate, paired interval, width of unpaired ones."""
+REPRESENTATIONS = {
+    "other scales": lambda X: X * [1.0, 1.3, 0.7, 1.5],
+    "rounded": np.round,
+    "the first two features": lambda X: X[:, :2],
+    "the last two features": lambda X: X[:, 2:],
+}
+
+
+def differences(change, n_samples, n):
+    """Differences between the data and a representation of it: estimate, paired interval, width of unpaired ones."""
     records = []
-    for seed in range(60):
-        X, y = shifted_classes(seed, 200, 4, 4, n_classes=3, shift=0.7)
+    for seed in range(n_samples):
+        X, y = shifted_classes(seed, n, 4, 4, n_classes=3, shift=0.7)
         first, second = (
-            whole_floor(spanning_forests(points, n_jobs=1), y, 3, OPTIONS, directed=True) for points in (X, np.round(X))
+            whole_floor(spanning_forests(points, n_jobs=1), y, 3, OPTIONS, directed=True)
+            for points in (X, np.ascontiguousarray(REPRESENTATIONS[change](X)))
         )
         low, high = difference_interval(first, second)
         unpaired = np.hypot(first.below + first.above, second.below + second.above)
         records.append((first.floor - second.floor, low, high, unpaired))
-    estimate, low, high, unpaired = np.array(records).T
+    return np.array(records).T
+
+
+def test_interval_of_a_difference_covers_its_mean():
+    estimate, low, high, unpaired = differences("rounded", 60, 200)
     assert np.mean((low <= estimate.mean()) & (estimate.mean() <= high)) > 0.9
     # pairing is worth something, and is not overdone
     assert np.mean(high - low) < 0.75 * unpaired.mean()
     assert np.mean(high - low) > 2 * 1.96 * estimate.std() * 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", REPRESENTATIONS)
+def test_interval_of_a_difference_covers_its_mean_many_samples(change):
+    estimate, low, high, _ = differences(change, 400, 400)
+    coverage = np.mean((low <= estimate.mean()) & (estimate.mean() <= high))
+    assert coverage > 0.93
