@@ -311,6 +311,7 @@ def test_noise_that_grows():
     assert inside.sum() >= 8
     assert floor.noise.n_rows.sum() == 1000
     assert np.all(np.diff(floor.noise.low) >= 0)
+    assert (floor.noise.low[0], floor.noise.high[-1]) == pytest.approx((predicted.min(), predicted.max()))
     even = regression_floor(*linear_rows(600), learners=QUICK)
     assert "BF054" not in codes_of(even)
     assert even.noise.p_value > 0.001
