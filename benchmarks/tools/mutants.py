@@ -5,7 +5,7 @@ left out, a condition turned, an axis exchanged, a keyword left out. 300 are dra
 share of the lines, and kept in a list, so that two suites, or the suite before and after, face the same ones; the
 faults of `planted_faults`, planted by hand, come on top::
 
-    python -m benchmarks.tools.mutants draw            300 mutants, into benchmarks/results/mutants.jsonl
+    python -m benchmarks.tools.mutants draw            300 mutants, into benchmarks/tools/mutants.jsonl
     python -m pytest --cov --cov-context=test --junitxml=durations.xml
     python -m benchmarks.tools.mutants select          which tests run the line of each, into mutants-selected.jsonl
     python -m benchmarks.tools.mutants run             each of them with these tests, into mutants-found.jsonl
@@ -38,7 +38,7 @@ from xml.etree import ElementTree
 from benchmarks.tools.planted_faults import FAULTS, Fault, planted
 
 ROOT = Path(__file__).resolve().parents[2]
-LIST = ROOT / "benchmarks" / "results" / "mutants.jsonl"
+LIST = ROOT / "benchmarks" / "tools" / "mutants.jsonl"
 SEED, N_MUTANTS, FEWEST_OF_ROOM = 57, 300, 5
 #: Tests that a mutant faces: those that run its line and little else, and the shortest.
 N_TESTS, N_FILES = 25, 6
