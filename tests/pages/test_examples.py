@@ -58,7 +58,7 @@ def test_docstrings(room):
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=() if page in QUICK else pytest.mark.slow) for page in PAGES]
 )
-@pytest.mark.limits(repeats=10)
+@pytest.mark.limits(repeats=10, curve_detail=1.0)
 def test_page(page, tmp_path, monkeypatch):  # pages show what a user gets
     monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
     for variable in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_TRACKING_URI"):  # a page sets what it needs

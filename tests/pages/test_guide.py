@@ -45,7 +45,7 @@ def fractions_like(shown, text):
     return None if match is None else [float(number) for number in match.groups()]
 
 
-@pytest.mark.limits(repeats=10)
+@pytest.mark.limits(repeats=10, curve_detail=1.0)
 @pytest.mark.parametrize(
     "call", [pytest.param(call, id=call, marks=() if call in QUICK else pytest.mark.slow) for call in CALLS]
 )

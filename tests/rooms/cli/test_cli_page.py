@@ -29,7 +29,7 @@ VERSION = re.compile(r'"version": ".*?"')
 OWN = re.compile(r"^(seconds +)\S.*$", flags=re.MULTILINE)
 
 
-@pytest.mark.limits(repeats=10)
+@pytest.mark.limits(repeats=10, curve_detail=1.0)
 @pytest.mark.parametrize(
     ("call", "printed"),
     [pytest.param(*block, id=block[0], marks=pytest.mark.slow if is_slow(block[0]) else ()) for block in BLOCKS],

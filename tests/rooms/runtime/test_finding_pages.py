@@ -97,14 +97,14 @@ def test_examples_trigger_the_findings():
     assert not any(found), found
 
 
-@pytest.mark.limits(repeats=10)
+@pytest.mark.limits(repeats=10, curve_detail=1.0)
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [code for code in PAGES if trains_models(code)])
 def test_examples_that_train_models_trigger_the_findings(code):  # pages show what a user gets
     assert what_is_wrong(code) == ""
 
 
-@pytest.mark.limits(repeats=10)
+@pytest.mark.limits(repeats=10, curve_detail=1.0)
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [code for code in PAGES if len(PYTHON.findall(PAGES[code])) > 1])
 def test_what_to_do_runs_after_the_example(code):
