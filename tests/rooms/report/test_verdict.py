@@ -1,5 +1,6 @@
 """The verdict: sixty problems are reported on, and the sentences held against the figures and against each other."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -206,7 +207,7 @@ def test_sentences_agree_with_the_figures_and_with_each_other(name, seed):
     assert "stop" not in actions or {"more rows", "better columns"}.isdisjoint(actions)
     if verdict.trust != "leak":
         assert ("more rows" in actions) == (limit.more_rows in ("helps", "open", "unknown"))
-    markdown, page = report.to_markdown(), report.to_html().replace("&#39;", "'")
+    markdown, page = report.to_markdown(), html.unescape(report.to_html())
     for sentence in (*summary["answer"], *(step.sentence for step in verdict.steps)):
         assert sentence in report.to_text(width=10_000)
         assert in_markdown(sentence) in markdown

@@ -267,7 +267,7 @@ def test_memory_is_flat(tmp_path, kind):
 import resource
 from pathlib import {type(folder).__name__}
 from bayesfloor.tables.sources import sample_of, source_of
-source = source_of({given})
+source = source_of({given!r})
 n_rows = sum(chunk.n_rows for chunk in source.chunks(text=["words"]))
 found = sample_of(source, 20_000)
 assert (n_rows, found.n_rows, found.raw.n_rows) == ({50_000 * n_files}, {50_000 * n_files}, 20_000)
