@@ -154,7 +154,8 @@ class Fit(NamedTuple):
 @cache
 def fits_of(name: str) -> tuple[dict[str, Any], list[Fit]]:
     """Return the families that suit a set, and its training sets, the largest first."""
-    from bayesfloor.learn.families import class_families_for, number_families_for
+    from bayesfloor.learn.learner import Look
+    from bayesfloor.learn.registry import CLASS_LEARNERS, NUMBER_LEARNERS, suited
     from bayesfloor.learn.training_rows import Train, relative_spread, standardised
 
     X, y = SETS[name]()
@@ -174,7 +175,7 @@ def fits_of(name: str) -> tuple[dict[str, Any], list[Fit]]:
             else:
                 train, truth = Train(points, y[known], int(y.max()) + 1), y[tested]
             fits.append(Fit(train._replace(spread=relative_spread(X[known])), test, truth, size))
-    return (number_families_for(X) if is_number else class_families_for(X)), fits
+    return suited(NUMBER_LEARNERS if is_number else CLASS_LEARNERS, Look(X)), fits
 
 
 def loss_of(predicted: np.ndarray, fit: Fit) -> float:
@@ -189,10 +190,12 @@ def loss_of(predicted: np.ndarray, fit: Fit) -> float:
 
 def measured(name: str, family: str) -> dict[str, Any]:
     """Return CPU and wall seconds of a family on a set, and the losses of its learners for each size."""
+    from bayesfloor.learn.learner import Rows, fit_predict
+
     families, fits = fits_of(name)
-    families[family](*fits[-1][:2], 0)
+    fit_predict(families[family], fits[-1].train, None, 0, Rows(fits[-1].test))
     used, started = time.process_time(), time.perf_counter()
-    found = [families[family](fit.train, fit.test, seed) for seed, fit in enumerate(fits)]
+    found = [fit_predict(families[family], fit.train, None, seed, Rows(fit.test)) for seed, fit in enumerate(fits)]
     seconds = time.process_time() - used, time.perf_counter() - started
     losses = {
         learner: [

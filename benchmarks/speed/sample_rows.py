@@ -34,8 +34,10 @@ from bayesfloor.floor.learned.targets import Target, target_of
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn import linear_cost
 from bayesfloor.learn.by_parts import LEARNERS, MEANS, RIDGES, PartLearners
-from bayesfloor.learn.network import MOST_EPOCHS
+from bayesfloor.learn.learner import Look
+from bayesfloor.learn.network import Network
 from bayesfloor.learn.parts import PartPool
+from bayesfloor.learn.registry import MANY_ROWS_LEARNERS
 from bayesfloor.runtime.threads import WorkerPool
 from benchmarks.problems.large_table import TARGET
 from benchmarks.problems.stored_sets import stored_arrays
@@ -95,8 +97,9 @@ def problem_of(name: str) -> Problem:
 
 def train_on_sample(problem: Problem, plan: RowPlan, target: Target, n_rows: int) -> tuple[Predicted, dict[str, float]]:
     """Train the learners of a sample on so many rows, and return what they predict, and the CPU seconds of families."""
-    families = target.default_families(problem.take(plan.predicted), USUAL, is_many=True)
-    wanted = {name for family in families for name in linear_cost.LINEAR_LEARNERS[family]}.difference(LEARNERS)
+    tested = problem.take(plan.predicted)
+    families = target.default_learners(Look(tested.X, tested.tabular, n_rows=USUAL), is_many=True)
+    wanted = {name for family in families.values() for name in family.names}.difference(LEARNERS)
     sample = plan.splits[0].train[:n_rows]
     fewer = plan._replace(splits=[Split(0, sample, plan.splits[0].tests)])
     known, seconds = replace(problem, stored=None), {}
@@ -104,10 +107,9 @@ def train_on_sample(problem: Problem, plan: RowPlan, target: Target, n_rows: int
 
     def train(family: str, effort: Any) -> dict[str, NDArray[np.float32]]:
         # every row for everybody
-        limits = {"LANDMARK_ROWS": n_rows, "NETWORK_ROWS": n_rows * MOST_EPOCHS, "EFFORTS": {"default": effort}}
-        simple = tuple((learn, n_rows, names) for learn, _, names in linear_cost.SIMPLE)
-        with mock.patch.multiple(linear_cost, SIMPLE=simple, **limits):
-            own = {family: families[family]}
+        limits = dict.fromkeys(("LANDMARK_ROWS", "GAUSSIAN_ROWS", "LOGISTIC_ROWS"), n_rows)
+        with mock.patch.multiple(linear_cost, EFFORTS={"default": effort}, **limits):
+            own = {family: Network() if family == "network" else families[family]}
             return fit_sample(known, fewer, target, own, wanted, 0, WorkerPool(1))[family]
 
     usual = linear_cost.EFFORTS["default"]
@@ -135,7 +137,7 @@ def train_on_parts(problem: Problem, plan: RowPlan, target: Target) -> tuple[Pre
     for names in (["boosting"], ["deep trees"], [*MEANS, *RIDGES]):
         started = time.process_time()
         for name, values in learners.predict(quarters, names).items():
-            found[name, learners.n_rows(quarters)] = target.predictions(values, like, problem, sample)
+            found[name, learners.n_rows(quarters)] = target.finish(like, problem, sample).of(values)
             seconds[name] = time.process_time() - started
     return found, seconds
 
@@ -180,7 +182,7 @@ def measure(name: str) -> list[Record]:
     for n_rows in SIZES:
         found, seconds = train_on_sample(problem, plan, target, n_rows)
         predicted |= found
-        family_of = {each: family for family, own in linear_cost.LINEAR_LEARNERS.items() for each in own}
+        family_of = {each: family for family, own in MANY_ROWS_LEARNERS.items() for each in own.names}
         records += [
             {"what": "learner", "learner": each, "n_rows": n_rows, "cpu_seconds": seconds[family_of.get(each, each)]}
             for each, _ in found

@@ -119,7 +119,7 @@ FAULTS = [
     ),
     Fault(
         "learn/marginals.py",
-        "return np.where(values[place] == others, place, len(values))",
+        "return np.where(self.known[place] == others, place, len(self.known))",
         "return place",
         "kernels/learn rooms/learn",
     ),

@@ -33,6 +33,7 @@ from bayesfloor.floor.learned.row_plan import plan_rows
 from bayesfloor.floor.learned.splits import Split
 from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import ClassTarget
+from bayesfloor.learn.learner import Look
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import check_problem
 from benchmarks.problems.real_tables import SPECS
@@ -339,7 +340,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     )
     target = ClassTarget(both, both_plan)
     target.has_offsets = known.groups is None
-    families = target.default_families(both, n, is_many=False)
+    families = target.default_learners(Look(both.X, both.tabular, both.supervised, n), is_many=False)
 
     def everybody(fitted: CrossFit, size: int) -> NDArray[np.bool_]:
         return np.ones((fitted.n_folds, len(fitted.names)), bool)

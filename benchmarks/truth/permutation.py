@@ -29,8 +29,8 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.preprocessing import TargetEncoder
 
 from bayesfloor import learned_floor, read_table, regression_floor
-from bayesfloor.learn.families import CLASS_LEARNERS as LEARNERS
-from bayesfloor.learn.families import NUMBER_LEARNERS
+from bayesfloor.learn.registry import CLASS_LEARNERS as LEARNERS
+from bayesfloor.learn.registry import NUMBER_LEARNERS
 from benchmarks.problems.stored_sets import DATA
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.pages import RESULTS, as_table, notes_of, write_page

@@ -23,6 +23,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `HierarchicalClassifier`    a class tree over any binary classifier
 `LinearSVCCV`               a linear SVM along a path of C; one against the rest
 `OneVsOneSVC`               linear SVMs for all pairs, by votes or a DAG
+`load_model`                a trained model from its file
 `class_affinity`            how much every two classes overlap
 `FloorSelector`             features chosen by the floor they leave, for classes and for numbers
 `compare_features`          columns, embeddings and steps side by side: which lets models get furthest?

@@ -10,6 +10,7 @@ from bayesfloor.classify.landmarks import LandmarkRegressor as LandmarkRegressor
 from bayesfloor.classify.linear.path_classifiers import LinearSVCCV as LinearSVCCV
 from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC as OneVsOneSVC
 from bayesfloor.classify.linear.path_classifiers import SmartSVC as SmartSVC
+from bayesfloor.classify.model_file import load_model as load_model
 from bayesfloor.classify.stacked import StackedClassifier as StackedClassifier
 from bayesfloor.classify.stacked import StackedRegressor as StackedRegressor
 from bayesfloor.floor import bayes_error as bayes_error

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.classify.prediction_intervals import interval_ends
+from bayesfloor.classify.stored_model import StoredModel
 from bayesfloor.classify.training import (
     F64,
     check_regression,
@@ -27,8 +28,10 @@ from bayesfloor.learn.landmarks.fitting import (
     probabilities_of,
     scores_of,
 )
-from bayesfloor.learn.landmarks.members import Members
+from bayesfloor.learn.landmarks.members import LANDMARKS, Members
 from bayesfloor.learn.landmarks.regression import HeldOutRows, fit_numbers
+from bayesfloor.learn.learner import Rows
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, LARGEST_TARGET, require, require_within
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
@@ -49,8 +52,10 @@ class Settings(NamedTuple):
     n_rules: int | None
 
 
-class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
+class LandmarkEstimator(StoredModel, BaseEstimator):  # type: ignore[misc]
     """Base class of estimators on landmarks."""
+
+    stored_parts: ClassVar[dict[str, Any]] = {"feature_map_": FeatureMap, "coef_": F32, "members_": Members | None}
 
     feature_map_: FeatureMap
     preparation_: Preparation | None
@@ -71,6 +76,22 @@ class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
+
+    def check_stored(self) -> None:
+        """Features of all columns, and a coefficient for each; members predict a class, or a number."""
+        shape = (len(self.classes_),) if hasattr(self, "classes_") else ()
+        require(len(self.feature_map_.centre) == self.n_features_in_)
+        require(self.coef_.shape == (*shape, self.feature_map_.n_features))
+        require_within(self.coef_, -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT)
+        if self.members_ is None:
+            return
+        there = {LANDMARKS}
+        for fitted in self.members_.fitted:
+            for name, found in fitted.predict(Rows(np.zeros((1, self.feature_map_.n_axes)))).items():
+                require(np.shape(found) == (1, *shape) and np.isfinite(found).all())
+                there.add(name)
+        if not self.members_.weights.keys() <= there:
+            raise ValueError("the weights are not those of its members")
 
     def _settings(self) -> Settings:
         return Settings(
@@ -172,6 +193,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
     >>> bool(LandmarkClassifier().fit(X, y).score(X_test, y_test) > 0.95)
     True
     """
+
+    stored_as = "landmarks"
 
     classes_: NDArray[Any]
     coef_: F32
@@ -354,6 +377,19 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
     >>> bool(0.85 < ((low <= y[700:]) & (y[700:] <= high)).mean() < 0.97)
     True
     """
+
+    stored_as = "landmarks of numbers"
+    stored_parts: ClassVar[dict[str, Any]] = LandmarkEstimator.stored_parts | {
+        "target_mean_": float,
+        "target_deviation_": float,
+        "held_out_": HeldOutRows,
+    }
+
+    def check_stored(self) -> None:
+        """As of a classifier; and the target has the size of what a fit takes."""
+        super().check_stored()
+        require_within(self.target_mean_, -LARGEST_TARGET, LARGEST_TARGET)
+        require_within(self.target_deviation_, 0.0, LARGEST_TARGET)
 
     coef_: F32
     members_: Members | None

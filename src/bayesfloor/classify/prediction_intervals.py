@@ -45,7 +45,9 @@ def interval_ends(held_out: HeldOutRows, predicted: Floats, confidence: float) -
     ValueError
         Where the held-out rows are too few for so wide an interval.
     """
-    before, target, weight = (np.asarray(each, np.float64) for each in held_out[:3])
+    before, target, weight = (
+        np.asarray(each, np.float64) for each in (held_out.predicted, held_out.target, held_out.weight)
+    )
     of_groups = np.bincount(held_out.group, weight)
     n_equal = weight.sum() ** 2 / float(of_groups @ of_groups)  # groups, or rows, of one weight that tell as much
     most = max((n_equal - 1.0) / (n_equal + 1.0), 0.0)

@@ -10,7 +10,7 @@ more, on all rows::
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.classify.prediction_intervals import interval_ends
 from bayesfloor.classify.stack_figures import StackHeldOut, figures_of, rows_of_numbers
+from bayesfloor.classify.stored_model import StoredModel
 from bayesfloor.classify.training import F64, check_rows, chunks_to_predict, table_alike
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import dense_points
@@ -36,6 +37,7 @@ from bayesfloor.floor.learned.stack_model import StackModel, fit_plain_model, fi
 from bayesfloor.floor.learned.trust.checks import Checked, checked_floor
 from bayesfloor.floor.learned.trust.source import source_from
 from bayesfloor.learn.landmarks.regression import HeldOutRows
+from bayesfloor.learn.records import require
 from bayesfloor.runtime.checks import check_confidence, check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import as_narwhals, column_named, like_input, with_text_names
 from bayesfloor.runtime.limits import check_n_jobs
@@ -50,7 +52,7 @@ from bayesfloor.tables.sources import collected
 FEWEST_ROWS = 4 * MIN_FOLDS
 
 
-class StackedEstimator(BaseEstimator):  # type: ignore[misc]
+class StackedEstimator(StoredModel, BaseEstimator):  # type: ignore[misc]
     """Base class of the estimators on the stack."""
 
     model_: StackModel
@@ -59,6 +61,9 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
     held_out_: StackHeldOut | None
     held_out_rows_: HeldOutRows | None
     n_features_in_: int
+
+    stored_parts: ClassVar[dict[str, Any]] = {"model_": StackModel}
+    takes_tables = True
 
     def __init__(
         self,
@@ -158,6 +163,13 @@ class StackedEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self.preparation_ = None if table is None else table.preparation
+
+    def check_stored(self) -> None:
+        """A stack of these columns, and classes."""
+        model, classes = self.model_, getattr(self, "classes_", None)
+        require(model.n_columns == self.n_features_in_ == len(model.standardizer.scaling.scale))
+        require(model.are_classes == (classes is not None))
+        require(len(model.offset) == (1 if classes is None else len(classes)))
 
     def _keep_classes(self, problem: Problem) -> None:
         """Keep the labels, where there are any."""
@@ -291,6 +303,8 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
     True
     """
 
+    stored_as = "stack"
+
     classes_: NDArray[Any]
 
     @like_input
@@ -323,6 +337,13 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         floor, held_out = checked.honest.floor, checked.honest.held_out
         scores = {each.name for each in held_out.metrics if each.is_score}
         self.held_out_ = figures_of(floor, len(held_out.counted.codes), self.confidence, scores)
+
+    def check_stored(self) -> None:
+        """A stack of these columns, and classes."""
+        model, classes = self.model_, getattr(self, "classes_", None)
+        require(model.n_columns == self.n_features_in_ == len(model.standardizer.scaling.scale))
+        require(model.are_classes == (classes is not None))
+        require(len(model.offset) == (1 if classes is None else len(classes)))
 
     def _keep_classes(self, problem: Problem) -> None:
         self.classes_ = problem.classes
@@ -438,6 +459,9 @@ class StackedRegressor(RegressorMixin, StackedEstimator):  # type: ignore[misc]
     >>> bool(0.4 < model.held_out_.metrics["r2"].value < model.score(X, y))
     True
     """
+
+    stored_as = "stack of numbers"
+    stored_parts: ClassVar[dict[str, Any]] = StackedEstimator.stored_parts | {"held_out_rows_": HeldOutRows | None}
 
     @like_input
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:

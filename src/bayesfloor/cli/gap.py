@@ -361,7 +361,8 @@ def _places_in_file(rows: "Origin | RawTable", whole: "Origin | RawTable") -> "I
 
 def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabilities: bool) -> "NDArray[Any]":
     """Let a model predict the rows of a table, from the file as the model knows it."""
-    from bayesfloor.cli.model_file import Model, read_any_model
+    from bayesfloor.classify.model_file import read_any_model
+    from bayesfloor.classify.stored_model import Model
 
     try:
         trained = read_any_model(path)
@@ -370,8 +371,8 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabil
         raise ValueError(f"{error}; {hint}") from error
     is_set = not table.columns  # known by name, and comes prepared
     if isinstance(trained, Model):
-        points = _points_for(trained.preparation, table, files, is_set)
-        return _asked(trained.estimator, trained.rows_for(points), table, files, path.name, wants_probabilities)
+        points = _points_for(trained.of_table, table, files, is_set)
+        return _asked(trained.estimator, trained.rows_of(points), table, files, path.name, wants_probabilities)
     if is_set:
         raise UsageError(
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bayesfloor.cli.model_file import Model
+    from bayesfloor.classify.stored_model import Model
     from bayesfloor.data.prepared_table import Table
     from bayesfloor.floor.learned.trust.checks import Quick
 
@@ -73,7 +73,7 @@ def fit(
             f"--model smartsvm needs classes, and {table.target!r} holds numbers; --task classification reads them as "
             "classes"
         )
-    from bayesfloor.cli.model_file import Model, pack_model
+    from bayesfloor.classify.stored_model import Model, pack_model
     from bayesfloor.data.sampling import LEARNED_VALUES
 
     n_used = rows_to_train_on(table, options, effort, LEARNED_VALUES) if model == "stack" else len(table.X)
@@ -241,10 +241,12 @@ def predict(
             there = Path(path).exists()
             why = " is a folder" if Path(path).is_dir() else " is not a plain file" if there else ": no such file"
             raise UsageError(f"{path!r}{why}")
-    from bayesfloor.cli.model_file import read_model
+    from bayesfloor.classify.model_file import read_model
 
     trained = read_model(Path(model))
-    is_number = trained.preparation.task == "regression"
+    is_number = trained.of_table.task == "regression"
+    if not is_number and not hasattr(trained.estimator, "predict_proba"):
+        raise ValueError(f"{model} gives no probabilities: fit it with routing='soft'")
     if confidence is not None and not is_number:
         raise UsageError(f"--confidence is for numbers, and {model!r} predicts classes, with a probability for each")
     with without_messages_of_libraries():
@@ -314,7 +316,7 @@ def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
     """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
     from bayesfloor.tables.unlabelled import missing_kind
 
-    preparation = trained.preparation
+    preparation = trained.of_table
     classes = getattr(trained.estimator, "classes_", None)
     are_kept = classes is not None and any(missing_kind(str(label)) for label in classes.tolist())
     try:

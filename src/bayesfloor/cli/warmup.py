@@ -125,11 +125,12 @@ def _sample(n_rows: int, n_features: int, n_classes: int = 3) -> tuple["Floats",
 def _boosting() -> None:
     import numpy as np
 
-    from bayesfloor.learn.boosting import boosting
+    from bayesfloor.learn.learner import Rows, fit_predict
+    from bayesfloor.learn.registry import CLASS_LEARNERS
     from bayesfloor.learn.training_rows import Train
 
     X, y = _sample(90, 4)
-    boosting(Train(X, y, 3), X[:10], 0)
+    fit_predict(CLASS_LEARNERS["boosting"], Train(X, y, 3), None, 0, Rows(X[:10]))
     # after boosting, which a report needs first
     from bayesfloor.learn.landmarks.efforts import EFFORTS
     from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
@@ -140,24 +141,26 @@ def _boosting() -> None:
 
 
 def _learners() -> None:
-    from bayesfloor.learn.families import CLASS_FAMILIES
+    from bayesfloor.learn.learner import Rows, fit_predict
+    from bayesfloor.learn.registry import CLASS_LEARNERS
     from bayesfloor.learn.training_rows import Train
 
     X, y = _sample(90, 5)
-    for name, learn in CLASS_FAMILIES.items():
+    for name, learner in CLASS_LEARNERS.items():
         if name != "boosting":
-            learn(Train(X, y, 3), X[:10], 0)
+            fit_predict(learner, Train(X, y, 3), None, 0, Rows(X[:10]))
     bf.learned_floor(X, y, n_jobs=1)
 
 
 def _many_rows() -> None:
     from bayesfloor.learn.boosting_by_parts import MANY_ROWS
-    from bayesfloor.learn.linear_cost import linear_families_for
+    from bayesfloor.learn.learner import Look, Rows, fit_predict
+    from bayesfloor.learn.registry import MANY_ROWS_LEARNERS, suited
     from bayesfloor.learn.training_rows import Train
 
     X, y = _sample(3000, 4)
-    for learn in linear_families_for(X, None, MANY_ROWS).values():
-        learn(Train(X, y, 3), X[:10], 0)
+    for learner in suited(MANY_ROWS_LEARNERS, Look(X, n_rows=MANY_ROWS)).values():
+        fit_predict(learner, Train(X, y, 3), None, 0, Rows(X[:10]))
 
 
 def _numbers() -> None:

@@ -1,5 +1,6 @@
 """Gradient boosting over histograms, of categories as codes and gaps as gaps, for classes and numbers."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,9 +8,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, add_kept_trees, boost
-from bayesfloor.learn.later import Later, beside, of_rows
-from bayesfloor.learn.training_rows import Train, distinct, encoded, quantiles_of
-from bayesfloor.runtime.arrays import Bools, Floats
+from bayesfloor.learn.learner import Fitted, Learner, Output, Rows
+from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.training_rows import TargetMeans, Train, distinct, quantiles_of, target_means
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Fewest and most rows that bound the work, and rows of all trees together; a tree is grown to 8191 rows, drawn at
 #: random.
@@ -58,52 +60,159 @@ class Pace(NamedTuple):
 STEADY, BRISK = Pace(MOST_LEAVES, RATE, 1.0, MOST_ROWS), Pace(31, 0.25, 0.5, 16_000)
 
 
-def boosting(train: Train, test: Floats, seed: int, *, pace: Pace = STEADY) -> dict[str, Floats]:
-    """Return gradient boosting over histograms, held back where rows are few."""
-    if not train.wants("boosting"):
-        return {}
-    n, n_scores, n_rounds, rate = len(train.X), 1, NUMBER_ROUNDS, NUMBER_RATE
-    if train.n_classes:
-        n_scores = train.n_classes if train.n_classes > 2 else 1
-        most = max(MOST_OF_FEW, min(MOST_OF_MANY * n // MANY_ROWS, MOST_OF_MANY))
-        wanted = min(most, int(max(N_TREES, TREES_PER_ROW * n)) // n_scores)
-        pace = pace if n >= MANY_ROWS else STEADY._replace(most_leaves=pace.most_leaves)
-        n_rounds, rate = max(FEWEST_ROUNDS, int(pace.rounds * wanted)), pace.rate
-    train = train.first(max(FEWEST_ROWS, min(ROWS_OF_TREES // (n_rounds * n_scores), pace.most_rows)))
-    known, others, is_category = columns_to_boost(train, test)
-    n, d = known.shape
-    is_kept = isinstance(others, Later)
-    cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(d))
-    bins = bins_by(known, cuts, is_category)
-    if not is_kept:
-        bins = np.hstack([bins, bins_by(others, cuts, is_category)])
-    start = np.zeros(1)
-    if train.n_classes:
-        log_prior = np.log(train.prior)
-        start = log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1]
-    scores = np.tile(start, (bins.shape[1], 1))
-    sizes = min(20, max(3, n // 50)), min(d, MOST_COLUMNS), min(n, MOST_SEEN)
-    state = np.array([seed], np.uint64), np.arange(d)
-    of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category
-    of_targets = train.y.astype(np.float64), train.weights, train.n_classes
-    n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, pace.most_leaves))
-    kept = _places_for(n_rounds if is_kept else 0, n_scores, n_leaves)
-    for first in range(0, n_rounds, ROUNDS_AT_ONCE):
-        train.check()
-        n_now = min(ROUNDS_AT_ONCE, n_rounds - first)
-        now = [each[first : first + n_now] for each in kept]
-        boost(*of_columns, *of_targets, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores, *now)
-    found = scores_by(bins_by(others, cuts, is_category), is_category, start, *kept) if is_kept else scores[n:]
-    return {"boosting": train.within(shares_of(found) if train.n_classes else found, 0.0)}
+@dataclass(frozen=True, eq=False)
+class BoostedColumns(Record):
+    """Columns that are boosted: the features, or of a table codes, and the mean targets in categories of many values.
+
+    Attributes
+    ----------
+    columns : tuple of int or None
+        Those of the table; None for the features.
+    means : tuple of (TargetMeans or None)
+        What codes are replaced by.
+    is_category : ndarray of shape (n_boosted,)
+        Which of them hold codes.
+    """
+
+    columns: tuple[int, ...] | None
+    means: tuple[TargetMeans | None, ...]
+    is_category: Bools
+
+    @classmethod
+    def of_train(cls, train: Train) -> tuple[Floats, "BoostedColumns"]:
+        """Return the columns of training rows, and how to get those of others."""
+        table = train.table
+        pieces: list[Floats] = []
+        columns: list[int] = []
+        of_columns: list[TargetMeans | None] = []
+        is_category: list[bool] = []
+        for column in range(0 if table is None else table.values.shape[1]):
+            assert table is not None
+            known, means = table.values[:, [column]], None
+            if not np.isfinite(known).any():
+                continue  # an empty column
+            is_coded = bool(table.is_category[column])
+            if is_coded and np.nanmax(known) >= MOST_LEVELS:
+                known, means = target_means(table.values[:, column], train)
+                is_coded = False
+            pieces.append(known)
+            columns.append(column)
+            of_columns.append(means)
+            is_category += known.shape[1] * [is_coded]
+        if not pieces:
+            return train.X, cls(None, (), np.zeros(train.X.shape[1], bool))
+        return np.column_stack(pieces), cls(tuple(columns), tuple(of_columns), np.array(is_category))
+
+    def of(self, rows: Rows) -> Floats:
+        """Return the columns of rows."""
+        if self.columns is None:
+            return rows.X
+        assert rows.codes is not None
+        pieces = [
+            rows.codes[:, [column]] if means is None else means.of(rows.codes[:, column])
+            for column, means in zip(self.columns, self.means, strict=True)
+        ]
+        return np.column_stack(pieces)
 
 
-def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[NDArray[Any], ...]:
+@dataclass(frozen=True, eq=False)
+class FittedBoosting(Fitted):
+    """Trees that add up to scores.
+
+    Attributes
+    ----------
+    name : str
+        Of the output.
+    columns : BoostedColumns
+        What trees are given.
+    cuts : tuple of ndarray
+        Where columns of numbers are cut into bins.
+    start : ndarray of shape (n_scores,)
+        What trees are added to.
+    column, left, child, value : ndarray of shape (n_rounds, n_scores, n_nodes)
+        Columns, bins to the left, children and values of nodes.
+    are_classes : bool
+        Whether scores become probabilities.
+    """
+
+    name: str
+    columns: BoostedColumns
+    cuts: tuple[Floats, ...]
+    start: Floats
+    column: Ints
+    left: NDArray[np.uint64]
+    child: Ints
+    value: Floats
+    are_classes: bool
+
+    def check(self) -> None:
+        """Every node leads on to nodes behind it."""
+        column, child, n_columns = self.column, self.child, len(self.columns.is_category)
+        require(column.ndim == 3 and len({each.shape for each in (column, self.left, child, self.value)}) == 1)
+        require(column.shape[1] == len(self.start) and (column >= -1).all() and (column < n_columns).all())
+        # a leaf has no children; what lies behind the last node was never written
+        is_split = column >= 0
+        node = np.broadcast_to(np.arange(column.shape[2]), column.shape)
+        require((child[is_split] > node[is_split]).all() and (child[is_split] + 1 < column.shape[2]).all())
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return probabilities, or numbers."""
+        is_category = self.columns.is_category
+        bins = bins_by(self.columns.of(rows), self.cuts, is_category)
+        scores = scores_by(bins, is_category, self.start, self.column, self.left, self.child, self.value)
+        return {self.name: shares_of(scores) if self.are_classes else scores[:, 0]}
+
+
+@dataclass(frozen=True, eq=False)
+class Boosting(Learner):
+    """Gradient boosting over histograms, held back where rows are few."""
+
+    pace: Pace = STEADY
+
+    name = "boosting"
+    outputs = (Output("boosting", "tree"),)
+    takes_weights = True
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Boost trees."""
+        n, n_scores, n_rounds, rate, pace = len(train.X), 1, NUMBER_ROUNDS, NUMBER_RATE, self.pace
+        if train.n_classes:
+            n_scores = train.n_classes if train.n_classes > 2 else 1
+            most = max(MOST_OF_FEW, min(MOST_OF_MANY * n // MANY_ROWS, MOST_OF_MANY))
+            wanted = min(most, int(max(N_TREES, TREES_PER_ROW * n)) // n_scores)
+            pace = pace if n >= MANY_ROWS else STEADY._replace(most_leaves=pace.most_leaves)
+            n_rounds, rate = max(FEWEST_ROUNDS, int(pace.rounds * wanted)), pace.rate
+        train = train.first(max(FEWEST_ROWS, min(ROWS_OF_TREES // (n_rounds * n_scores), pace.most_rows)))
+        known, columns = BoostedColumns.of_train(train)
+        n, d = known.shape
+        is_category = columns.is_category
+        cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(d))
+        bins = bins_by(known, cuts, is_category)
+        start = np.zeros(1)
+        if train.n_classes:
+            log_prior = np.log(train.prior)
+            start = log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1]
+        scores = np.tile(start, (n, 1))
+        sizes = min(20, max(3, n // 50)), min(d, MOST_COLUMNS), min(n, MOST_SEEN)
+        state = np.array([seed], np.uint64), np.arange(d)
+        of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category
+        of_targets = train.y.astype(np.float64), train.weights, train.n_classes
+        n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, pace.most_leaves))
+        trees = _places_for(n_rounds, n_scores, n_leaves)
+        for first in range(0, n_rounds, ROUNDS_AT_ONCE):
+            train.check()
+            n_now = min(ROUNDS_AT_ONCE, n_rounds - first)
+            now = [each[first : first + n_now] for each in trees]
+            boost(*of_columns, *of_targets, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores, *now)
+        return FittedBoosting(self.name, columns, cuts, start, *trees, train.n_classes > 0)
+
+
+def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[Ints, NDArray[np.uint64], Ints, Floats]:
     """Return where trees are kept: columns, bins to the left, children and values of their nodes."""
     shape = n_rounds, n_scores, 2 * n_leaves
     return np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
 
 
-@of_rows
 def scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees: NDArray[Any]) -> Floats:
     """Return what trees that were kept add up to."""
     if len(bins) != len(is_category):
@@ -113,47 +222,11 @@ def scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees
     return scores
 
 
-@of_rows
 def shares_of(scores: Floats) -> Floats:
     """Return probabilities, from a score for each class, or from the log-odds of the second of two."""
     if scores.shape[1] > 1:
         return np.asarray(softmax(scores, axis=1))
     return np.asarray(expit(np.column_stack([-scores, scores])))
-
-
-def columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools]:
-    """Return what boosting is given: codes of categories, or the mean targets in those of many values.
-
-    Parameters
-    ----------
-    train : Train
-        Rows with targets.
-    test : ndarray of shape (n_test, d)
-        Rows to predict.
-
-    Returns
-    -------
-    train, test : ndarray of shape (n, n_columns)
-    is_category : ndarray of shape (n_columns,)
-    """
-    table = train.table
-    if table is None:
-        return train.X, test, np.zeros(train.X.shape[1], bool)
-    pieces, is_category = [], []
-    for column in range(table.train.shape[1]):
-        known, others = (side[:, [column]] for side in (table.train, table.test))
-        if not np.isfinite(known).any():
-            continue  # an empty column
-        is_coded = bool(table.is_category[column])
-        if is_coded and np.nanmax(known) >= MOST_LEVELS:
-            known, others = encoded(table, column, train)
-            is_coded = False
-        pieces.append((known, others))
-        is_category += known.shape[1] * [is_coded]
-    if not pieces:
-        return train.X, test, np.zeros(train.X.shape[1], bool)
-    known, others = (beside(*side) for side in zip(*pieces, strict=True))
-    return known, others, np.array(is_category)
 
 
 def cuts_of(known: Floats, is_category: bool) -> Floats:
@@ -163,14 +236,13 @@ def cuts_of(known: Floats, is_category: bool) -> Floats:
     if is_category or not low < high:
         return np.empty(0)
     if np.all((present == low) | (present == high)):  # which need no sorting
-        return np.array([high])
+        return np.array([high], np.float64)
     n_bins = max(FEWEST_BINS, min(len(known) // ROWS_OF_BIN, MOST_BINS))
-    ordered = np.sort(present)
+    ordered = np.sort(present).astype(np.float64)
     cuts = distinct(ordered)[1:]
     return distinct(quantiles_of(ordered, n_bins)) if len(cuts) >= n_bins else cuts
 
 
-@of_rows
 def bins_by(rows: Floats, cuts: tuple[Floats, ...], is_category: Bools) -> NDArray[np.uint8]:
     """Return the bin of each value, column by column: categories by code, numbers by quantiles with gaps below."""
     if not rows.shape[1] == len(cuts) == len(is_category):

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.row_parts import RowPart
-from bayesfloor.learn.boosting import RIDGE, bins_by, columns_to_boost, cuts_of, scores_by, shares_of
+from bayesfloor.learn.boosting import RIDGE, BoostedColumns, FittedBoosting, bins_by, cuts_of
 from bayesfloor.learn.boosting_kernels import (
     MOST_BINS,
     UNCOUNTED,
@@ -41,6 +41,7 @@ from bayesfloor.learn.boosting_part_kernels import (
     write_derivatives,
     write_leaves,
 )
+from bayesfloor.learn.learner import Fitted, Learner, Look, Output, Rows
 from bayesfloor.learn.parts import PartPool, Shared
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -177,21 +178,29 @@ def boost_parts(
     return trees
 
 
-def boosting_of_parts(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return gradient boosting of many rows in memory: the same as of rows on disk."""
-    if not train.wants(NAME):
-        return {}
-    train = train.drawn_by_weight()
-    known, others, is_category = columns_to_boost(train, test)
-    cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(known.shape[1]))
-    bins, y = np.ascontiguousarray(bins_by(known, cuts, is_category).T), train.codes if train.n_classes else train.y
-    none = np.empty((len(y), 0), np.float32)
-    step = limits().part_rows
-    parts = [RowPart(none, bins[at : at + step], y[at : at + step]) for at in range(0, len(y), step)]
-    target = boosted_target(train.prior, train.n_classes)
-    trees = boost_parts(PartPool(parts, WorkerPool(1)), range(len(parts)), target, is_category, seed, train.check)
-    scores = scores_by(bins_by(others, cuts, is_category), is_category, target.start, *trees)
-    return {NAME: train.within(shares_of(scores) if train.n_classes else scores, 0.0)}
+class BoostingOfParts(Learner):
+    """Gradient boosting of many rows in memory: the same as of rows on disk."""
+
+    name = NAME
+    outputs = (Output(NAME, "tree"),)
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for many rows."""
+        return self if look.n_rows >= MANY_ROWS else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Boost trees, part by part."""
+        known, columns = BoostedColumns.of_train(train)
+        cuts = tuple(cuts_of(known[:, j], bool(columns.is_category[j])) for j in range(known.shape[1]))
+        bins = np.ascontiguousarray(bins_by(known, cuts, columns.is_category).T)
+        y = train.codes if train.n_classes else train.y
+        none = np.empty((len(y), 0), np.float32)
+        step = limits().part_rows
+        parts = [RowPart(none, bins[at : at + step], y[at : at + step]) for at in range(0, len(y), step)]
+        target = boosted_target(train.prior, train.n_classes)
+        pool = PartPool(parts, WorkerPool(1))
+        trees = boost_parts(pool, range(len(parts)), target, columns.is_category, seed, train.check)
+        return FittedBoosting(NAME, columns, cuts, target.start, *trees, train.n_classes > 0)
 
 
 def _pace(n_rows: int, n_scores: int) -> tuple[int, float]:

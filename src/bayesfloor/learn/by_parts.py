@@ -11,7 +11,7 @@ quarter serve all three, and boosting is trained for each.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
@@ -23,16 +23,9 @@ from bayesfloor.learn.boosting import MOST_LEVELS, bins_by, cuts_of, scores_by, 
 from bayesfloor.learn.boosting_by_parts import NAME, boost_parts, boosted_target
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.linear_cost import LOOKED_AT, grow_deep
-from bayesfloor.learn.nearest import (
-    LOCAL_ROWS,
-    LOCAL_SAMPLE,
-    local_ridge,
-    mean_of_nearest,
-    near_names,
-    nearest_rows,
-)
+from bayesfloor.learn.nearest import LOCAL_ROWS, LOCAL_SAMPLE, LocalRidge, MeanOfNearest, near_names, nearest_rows
 from bayesfloor.learn.parts import PartPool
-from bayesfloor.learn.training_rows import Directions, Scaling, Singles, Train
+from bayesfloor.learn.training_rows import Directions, Scaling, Singles, Train, single
 from bayesfloor.runtime.arrays import Bools, Floats
 
 #: Most directions of the space in which nearest rows are looked for.
@@ -83,11 +76,11 @@ class RowEncoder:
         is_category, sources = [], []
         table = train.table
         instead = {column: range(first, last) for column, first, last in from_labels}
-        for column in range(train.X.shape[1] if table is None else table.train.shape[1]):
+        for column in range(train.X.shape[1] if table is None else table.values.shape[1]):
             if table is None or not table.is_category[column]:
                 sources.append((table is not None, column))
                 is_category.append(False)
-            elif np.nanmax(table.train[:, column], initial=0.0) < MOST_LEVELS:
+            elif np.nanmax(table.values[:, column], initial=0.0) < MOST_LEVELS:
                 sources.append((True, column))
                 is_category.append(True)
             else:
@@ -96,14 +89,14 @@ class RowEncoder:
         if not sources:
             sources = [(False, feature) for feature in range(train.X.shape[1])]
             is_category = [False] * len(sources)
-        few = train.first(IMPORTANCE_ROWS)._replace(wanted=None)
-        scale = grow_deep(few, few.X[:0], IMPORTANCE_TREES, seed).importance
+        few = train.first(IMPORTANCE_ROWS)
+        scale = grow_deep(few, few.X[:0], IMPORTANCE_TREES, seed)[0].importance
         found = Directions.of_points(few.X.astype(np.float32), scale)
-        directions = found._replace(
-            axes=np.ascontiguousarray(found.axes[:, :MOST_DIRECTIONS]), shift=found.shift[:MOST_DIRECTIONS]
+        directions = replace(
+            found, axes=np.ascontiguousarray(found.axes[:, :MOST_DIRECTIONS]), shift=found.shift[:MOST_DIRECTIONS]
         )
         made = cls(scaling, directions, (), np.array(is_category), sources)
-        values = made._columns(train.X, None if table is None else table.train)
+        values = made._columns(train.X, None if table is None else table.values)
         cuts = tuple(cuts_of(values[:, j], bool(is_category[j])) for j in range(len(sources)))
         return cls(scaling, directions, cuts, made.is_category, sources)
 
@@ -117,7 +110,7 @@ class RowEncoder:
         """Return points and bins of rows: of their features, and of the same rows as codes."""
         scaled = self.scaling.alike(X)
         bins = bins_by(self._columns(scaled, table), self.cuts, self.is_category)
-        points = self.directions.along(scaled.astype(np.float32))
+        points = self.directions.of(scaled.astype(np.float32))
         return np.ascontiguousarray(points, np.float32), np.ascontiguousarray(bins.T)
 
 
@@ -245,11 +238,12 @@ def _near_predictions(
     rows = len(head) + np.arange(n_tested * k).reshape(n_tested, k)
     points = np.concatenate([head, nearest.points.reshape(n_tested * k, -1)])
     train = sample._replace(
-        X=points, y=np.concatenate([some.y[: len(head)], nearest.y.ravel()]), weight=None, table=None, wanted=None
+        X=points, y=np.concatenate([some.y[: len(head)], nearest.y.ravel()]), weight=None, table=None
     )
-    means = [name for name in wanted if name in MEANS]
-    found = {name: mean_of_nearest(train, rows[:, : MEANS[name]], sample.prior) for name in means}
+    mean = MeanOfNearest.of_train(train, sample.prior)
+    found = {name: mean.of(rows[:, : MEANS[name]]) for name in wanted if name in MEANS}
     for name in wanted:
         if name in RIDGES:
-            found[name] = local_ridge(train, tested.points, rows[:, :LOCAL_ROWS], *RIDGES[name], sample.prior)
+            ridge = LocalRidge.of_train(train, *RIDGES[name], sample.prior)
+            found[name] = ridge.of(single(points), tested.points, rows[:, :LOCAL_ROWS])
     return found

@@ -1,14 +1,16 @@
 """Ensembles of extremely randomised decision trees, for classes and numbers."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_tree_kernels import add_means, grow_trees
-from bayesfloor.learn.later import Later, beside, of_rows
-from bayesfloor.learn.training_rows import Codes, Train, encoded
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.learn.learner import Fitted, Given, Rows
+from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.training_rows import Space, TargetMeans, Train, target_means, within
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.
 LOOKED_AT = 256
@@ -29,16 +31,119 @@ class Grown(NamedTuple):
         Mean targets: in leaves, and in nodes of `MIN_ROWS` rows or more.
     importance : ndarray of shape (d,)
         Importance of each feature, at most 1.
+    forest : Forest or None
+        The trees, where they are kept.
     """
 
     deep: Floats
     shallow: Floats
     importance: Floats
+    forest: "Forest | None" = None
+
+    def fitted(self, train: Train, outputs: dict[str, int]) -> Fitted:
+        """Name what the trees predict: 0 for deep trees, -1 for shallow ones."""
+        if self.forest is None:
+            return Given({name: (self.deep, self.shallow)[kind] for name, kind in outputs.items()})
+        return FittedForest(self.forest, outputs, train.n_classes > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(Record):
+    """Trees, and the rows in their leaves.
+
+    Attributes
+    ----------
+    feature, threshold, child : ndarray of shape (n_nodes,)
+        Of all trees, one after the other: where a node is split, and the first of its two children in the same tree; a
+        leaf has the feature -1.
+    first, last : ndarray of shape (n_nodes,)
+        The rows of each node, as places in `order`.
+    order : ndarray of shape (n_trees * n,)
+        The rows in the order of the leaves of each tree.
+    sizes : ndarray of shape (n_trees,)
+        Nodes of each tree.
+    codes, targets, weight : ndarray of shape (n,)
+        The column of the target that each row has a value in, the value, and what the row counts.
+    is_counted : bool
+        Whether all rows count the same, and values are 1.
+    n_targets, n_features : int
+        Columns of the target and of the rows.
+    min_rows : int
+        Rows of the nodes that shallow trees predict by.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[Any]
+    child: NDArray[np.int32]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+    order: NDArray[np.uint32]
+    sizes: Ints
+    codes: NDArray[np.int32]
+    targets: Floats
+    weight: Floats
+    is_counted: bool
+    n_targets: int
+    n_features: int
+    min_rows: int
+
+    def check(self) -> None:
+        """Every node leads on to nodes behind it, and every leaf to rows that are there, of targets that are there."""
+        n, nodes = len(self.codes), (self.feature, self.threshold, self.child, self.first, self.last)
+        require(self.threshold.dtype in (np.float32, np.uint16) and all(each.ndim == 1 for each in nodes))
+        require(n and len(self.targets) == len(self.weight) == n)
+        require(len(self.sizes) and (self.sizes > 0).all() and len({len(each) for each in nodes}) == 1)
+        require(self.sizes.sum() == len(self.feature) and len(self.order) == n * len(self.sizes))
+        require((self.order < n).all() and (self.codes >= 0).all() and (self.codes < self.n_targets).all())
+        require((self.feature >= -1).all() and (self.feature < self.n_features).all())
+        require((self.first >= 0).all() and (self.first < self.last).all() and (self.last <= n).all())
+        node = np.concatenate([np.arange(size) for size in self.sizes])
+        is_split, size = self.feature >= 0, np.repeat(self.sizes, self.sizes)
+        require((self.child[is_split] > node[is_split]).all() and (self.child[is_split] + 1 < size[is_split]).all())
+
+    def means(self, test: NDArray[Any]) -> Floats:
+        """Return the mean targets in the leaves that rows are in, and in nodes above them of more rows."""
+        others = np.ascontiguousarray(test, self.threshold.dtype)
+        if others.shape[1] != self.n_features:
+            raise ValueError(f"trees of {self.n_features} features are given {others.shape[1]}")
+        n_kinds = 2 if self.min_rows > 1 else 1
+        means, stop, n = np.zeros((n_kinds, len(others), self.n_targets)), 0, len(self.codes)
+        for tree, size in enumerate(self.sizes):
+            own = slice(stop, stop + size)
+            nodes = [each[own] for each in (self.feature, self.threshold, self.child, self.first, self.last)]
+            of_rows = self.codes, self.targets, self.weight, self.is_counted, self.order[tree * n : (tree + 1) * n]
+            add_means(others, *nodes, self.min_rows, *of_rows, means)
+            stop += size
+        return means / len(self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedForest(Fitted):
+    """Predictions of deep and of shallow trees.
+
+    Attributes
+    ----------
+    forest : Forest
+        The trees.
+    outputs : dict of str to int
+        The outputs: 0 for deep trees, -1 for shallow ones.
+    are_classes : bool
+        Whether targets are classes.
+    """
+
+    forest: Forest
+    outputs: dict[str, int]
+    are_classes: bool
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the means of the trees."""
+        means = self.forest.means(rows.X)
+        return {name: within(means[kind], 0.0, self.are_classes) for name, kind in self.outputs.items()}
 
 
 def grow_ensemble(
     train: Train,
-    test: NDArray[Any],
+    test: NDArray[Any] | None,
     seed: int,
     n_trees: int,
     min_leaf: int | None = None,
@@ -52,8 +157,8 @@ def grow_ensemble(
     ----------
     train : Train
         Rows with targets; features are floats, or ranks of 16 bits.
-    test : ndarray of shape (n_test, d)
-        Rows to predict; none where importances alone are wanted, which takes fewer trees.
+    test : ndarray of shape (n_test, d) or None
+        Rows to predict; none where importances alone are wanted, which takes fewer trees. None to keep the trees.
     seed : int
         Seeds the draws.
     n_trees : int
@@ -80,11 +185,9 @@ def grow_ensemble(
     if n_tries is None:
         n_tries = min(d, max(10, min(d // 3, 30) if train.n_classes else min(d // 2, 40)))
     kind: Any = np.uint16 if train.X.dtype == np.uint16 else np.float32
-    is_kept = isinstance(test, Later)
-    columns, others = (
-        np.ascontiguousarray(train.X.T, kind),
-        np.ascontiguousarray(train.X[:0] if is_kept else test, kind),
-    )
+    is_kept = test is None
+    columns = np.ascontiguousarray(train.X.T, kind)
+    others = np.ascontiguousarray(train.X[:0] if test is None else test, kind)
     n_targets, is_counted = max(train.n_classes, 1), train.n_classes > 0 and train.weight is None
     codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
     weight = train.weights
@@ -112,15 +215,14 @@ def grow_ensemble(
             kept += [(*of_tree, orders[tree].copy()) for tree, of_tree in enumerate(of_trees)]
     if not importance.max() > 0:
         importance[:] = 1.0
+    forest = None
     if is_kept:
         feature, threshold, child, first, last, order = (np.concatenate(each) for each in zip(*kept, strict=True))
         sizes = np.array([len(of_tree[0]) for of_tree in kept])
-        nodes = feature, threshold, child, first, last, order
-        both = _means_of_trees(test, *nodes, sizes, codes, targets, weight, is_counted, n_targets, d, min_rows, n_kinds)
-        deep, shallow = (train.within(_of_kind(both, number), 0.0) for number in (0, n_kinds - 1))
-        return Grown(deep, shallow, importance / importance.max())
+        nodes = feature, threshold, child, first, last, order, sizes
+        forest = Forest(*nodes, codes, targets, weight, is_counted, n_targets, d, min_rows)
     deep, shallow = (train.within(found / n_trees, 0.0) for found in (means[0], means[-1]))
-    return Grown(deep, shallow, importance / importance.max())
+    return Grown(deep, shallow, importance / importance.max(), forest)
 
 
 def _places_for(n_trees: int, n_rows: int, min_leaf: int, kind: Any) -> tuple[NDArray[Any], ...]:
@@ -131,74 +233,50 @@ def _places_for(n_trees: int, n_rows: int, min_leaf: int, kind: Any) -> tuple[ND
     return np.zeros(n_trees, np.int64), feature, threshold, child, first, last, order
 
 
-@of_rows
-def _of_kind(means: Floats, kind: int) -> Floats:
-    """Return the means of deep trees, or of shallow ones."""
-    return means[kind]
+@dataclass(frozen=True, eq=False)
+class TableNumbers(Space):
+    """The columns of a table as trees take them: targets in categories, and gaps below all numbers.
 
-
-@of_rows
-def _means_of_trees(
-    test: NDArray[Any],
-    feature: NDArray[Any],
-    threshold: NDArray[Any],
-    child: NDArray[Any],
-    first: NDArray[Any],
-    last: NDArray[Any],
-    order: NDArray[Any],
-    sizes: NDArray[Any],
-    codes: NDArray[Any],
-    targets: Floats,
-    weight: Floats,
-    is_counted: bool,
-    n_targets: int,
-    n_features: int,
-    min_rows: int,
-    n_kinds: int,
-) -> Floats:
-    """Return the mean targets in the leaves that rows are in, and in nodes above them of more rows."""
-    others = np.ascontiguousarray(test, threshold.dtype)
-    if others.shape[1] != n_features:
-        raise ValueError(f"trees of {n_features} features are given {others.shape[1]}")
-    means, stop, n = np.zeros((n_kinds, len(others), n_targets)), 0, len(codes)
-    for tree, size in enumerate(sizes):
-        own = slice(stop, stop + size)
-        nodes = [each[own] for each in (feature, threshold, child, first, last)]
-        of_tree = order[tree * n : (tree + 1) * n]
-        add_means(others, *nodes, min_rows, codes, targets, weight, is_counted, of_tree, means)
-        stop += size
-    return means / len(sizes)
-
-
-def numbers_of_table(train: Train, table: Codes) -> tuple[Floats, Floats]:
-    """Return the columns of a table as trees take them: targets in categories, and gaps below all numbers.
-
-    Parameters
+    Attributes
     ----------
-    train : Train
-        The training rows.
-    table : Codes
-        Their columns as codes.
-
-    Returns
-    -------
-    train, test : ndarray of shape (n, n_columns)
+    ranges : ndarray of shape (n_columns, 2)
+        Lower and upper end of numbers.
+    means : tuple of (TargetMeans or None)
+        Of categories.
     """
-    pieces = []
-    for column in range(table.train.shape[1]):
-        if table.is_category[column]:
-            pieces.append(encoded(table, column, train))
-            continue
-        known, others = table.train[:, column], table.test[:, column]
-        low, high = float(np.nanmin(known, initial=np.inf)), float(np.nanmax(known, initial=-np.inf))
-        if not low < high:
-            low, high = (low, low + 1.0) if low == high else (0.0, 1.0)
-        pieces.append((_gaps_below(known, low, high), _gaps_below(others, low, high)))
-    known, others = (beside(*side) for side in zip(*pieces, strict=True))
-    return known, others
+
+    ranges: Floats
+    means: tuple[TargetMeans | None, ...]
+
+    @classmethod
+    def of_train(cls, train: Train) -> tuple[Floats, "TableNumbers"]:
+        """Return the columns of training rows, and how to get those of others."""
+        assert train.table is not None
+        pieces: list[Floats] = []
+        ranges, of_columns = np.zeros((train.table.values.shape[1], 2)), []
+        for column, values in enumerate(train.table.values.T):
+            means = None
+            if train.table.is_category[column]:
+                known, means = target_means(values, train)
+            else:
+                low, high = float(np.nanmin(values, initial=np.inf)), float(np.nanmax(values, initial=-np.inf))
+                if not low < high:
+                    low, high = (low, low + 1.0) if low == high else (0.0, 1.0)
+                ranges[column] = low, high
+                known = _gaps_below(values, low, high)
+            pieces.append(known)
+            of_columns.append(means)
+        return np.column_stack(pieces), cls(ranges, tuple(of_columns))
+
+    def of(self, rows: Floats) -> Floats:
+        """Return the columns of rows."""
+        pieces = [
+            _gaps_below(values, low, high) if means is None else means.of(values)
+            for values, (low, high), means in zip(rows.T, self.ranges, self.means, strict=True)
+        ]
+        return np.column_stack(pieces)
 
 
-@of_rows
 def _gaps_below(values: Floats, low: float, high: float) -> Floats:
     """Scale numbers by their range in training, and put gaps below them."""
     return np.where(np.isnan(values), -1.0, (values - low) / (high - low))

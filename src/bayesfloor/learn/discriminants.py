@@ -1,12 +1,15 @@
 """Discriminants: classes that are Gaussian, or made of Gaussian clusters, and logistic regression."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import linalg, optimize
 from scipy.special import softmax
 
-from bayesfloor.learn.later import beside, of_rows, repeated
+from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Output, Rows, Together
 from bayesfloor.learn.ridge import linear_targets
-from bayesfloor.learn.training_rows import Train, narrow, squared_distances
+from bayesfloor.learn.training_rows import Projected, Train, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Clusters of each class, for a coarse and a fine mixture.
@@ -16,38 +19,65 @@ N_CLUSTERS = (4, 12)
 WIDE, N_OF_WIDE = 256, 128
 
 
-def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return the prior, LDA, QDA and naive Bayes."""
-    log_prior = np.log(train.prior)
-    return train.asked_for({
-        "prior": lambda: repeated(test, train.prior),
-        "LDA": lambda: linear_discriminant(*narrow(train, test)),
-        "QDA": lambda: shares_of(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE))),
-        "Gaussian naive Bayes": lambda: shares_of(log_prior + _naive_scores(train, test)),
-    })  # fmt: skip
+class Gaussians(Learner):
+    """The prior, LDA, QDA and naive Bayes."""
+
+    name = "gaussian"
+    outputs = tuple(Output(name) for name in ("prior", "LDA", "QDA", "Gaussian naive Bayes"))
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Estimate means and covariances."""
+        learned: dict[str, Callable[[], Fitted]] = {
+            "prior": lambda: Constant(("prior",), train.prior, True),
+            "LDA": lambda: linear_discriminant("LDA", train),
+            "QDA": lambda: in_fewer(train, QuadraticShares.of_train, WIDE, N_OF_WIDE),
+            "Gaussian naive Bayes": lambda: NaiveShares.of_train(train),
+        }
+        return Together(tuple(learn() for name, learn in learned.items() if name in requested))
 
 
-@of_rows
+def in_fewer(train: Train, learn: Callable[[Train], Fitted], *most: int) -> Fitted:
+    """Learn from random combinations of features where these are very many; `most` as in `Projected.to_fewer`."""
+    space = Projected.to_fewer(train.X.shape[1], *most)
+    return InSpace(space, learn(train._replace(X=space.of(train.X), table=None)))
+
+
 def shares_of(scores: Floats) -> Floats:
     """Return probabilities from their logarithms, up to a term of each row."""
     return np.asarray(softmax(scores, axis=1))
 
 
-def _naive_scores(train: Train, test: Floats) -> Floats:
-    """Return log densities of Gaussians whose features are independent, up to a constant."""
-    counts, n_features = train.counts, train.X.shape[1]
-    means = class_means(train)
-    residuals = train.X - means[train.codes]
-    variances = (train.one_hot.T @ residuals**2 + 1e-3 * n_features) / (counts + 1e-3 * n_features)[:, None]
-    return _naive_densities(test, means, variances)
+@dataclass(frozen=True, eq=False)
+class NaiveShares(Fitted):
+    """Probabilities of Gaussian classes whose features are independent.
 
+    Attributes
+    ----------
+    log_prior : ndarray of shape (n_classes,)
+        Logarithms of the classes' shares.
+    means, variances : ndarray of shape (n_classes, d)
+        Of the features in each class.
+    """
 
-@of_rows
-def _naive_densities(test: Floats, means: Floats, variances: Floats) -> Floats:
-    scores = np.empty((len(test), len(means)))
-    for k in range(len(means)):
-        scores[:, k] = -0.5 * (((test - means[k]) ** 2) / variances[k] + np.log(variances[k])).sum(axis=1)
-    return scores
+    log_prior: Floats
+    means: Floats
+    variances: Floats
+
+    @classmethod
+    def of_train(cls, train: Train) -> "NaiveShares":
+        """Estimate variances, drawn towards 1."""
+        counts, n_features = train.counts, train.X.shape[1]
+        means = class_means(train)
+        residuals = train.X - means[train.codes]
+        variances = (train.one_hot.T @ residuals**2 + 1e-3 * n_features) / (counts + 1e-3 * n_features)[:, None]
+        return cls(np.log(train.prior), means, variances)
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        scores = np.empty((len(rows.X), len(self.means)))
+        for k, (mean, variance) in enumerate(zip(self.means, self.variances, strict=True)):
+            scores[:, k] = -0.5 * (((rows.X - mean) ** 2) / variance + np.log(variance)).sum(axis=1)
+        return {"Gaussian naive Bayes": shares_of(self.log_prior + scores)}
 
 
 def class_means(train: Train) -> Floats:
@@ -57,22 +87,54 @@ def class_means(train: Train) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), train.X.mean(axis=0))
 
 
-def linear_discriminant(train: Train, test: Floats) -> Floats:
-    """Return probabilities of Gaussian classes with a common covariance."""
-    means = class_means(train)
-    factor = _shrunken_factor(train.X - means[train.codes])
-    return shares_of(_linear_scores(factor, means, test) + np.log(train.prior))
+@dataclass(frozen=True, eq=False)
+class ClusterShares(Fitted):
+    """Probabilities of classes that are mixtures of Gaussians with a common covariance.
+
+    Attributes
+    ----------
+    name : str
+        Of the output.
+    weights : ndarray of shape (n_clusters, d)
+        Of the features, in the log density of each Gaussian; a line for each, as files keep lines.
+    offset : ndarray of shape (n_clusters,)
+        Added to their products.
+    log_share : ndarray of shape (n_clusters,)
+        Logarithms of the Gaussians' shares.
+    members : ndarray of shape (n_clusters, n_classes)
+        Indicator of the class of each.
+    """
+
+    name: str
+    weights: Floats
+    offset: Floats
+    log_share: Floats
+    members: Floats
+
+    @classmethod
+    def of_centres(
+        cls, name: str, centres: Floats, residuals: Floats, log_share: Floats, members: Floats
+    ) -> "ClusterShares":
+        """Take a Ledoit-Wolf covariance of what rows differ from their centres by."""
+        factor = linalg.cholesky(_shrunken_covariance(residuals), lower=True)
+        weights = linalg.cho_solve((factor, True), centres.T)
+        return cls(name, weights.T, -0.5 * (centres.T * weights).sum(axis=0), log_share, members)
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        shares = shares_of(linear_targets(rows.X, self.weights.T, self.offset) + self.log_share)
+        return {self.name: shares @ self.members}
 
 
-def _linear_scores(factor: Floats, means: Floats, test: Floats) -> Floats:
-    """Return log densities of Gaussians with a common covariance, up to a term of each row."""
-    weights = linalg.cho_solve((factor, True), means.T)
-    return linear_targets(test, weights, -0.5 * (means.T * weights).sum(axis=0))
+def linear_discriminant(name: str, train: Train) -> Fitted:
+    """Learn Gaussian classes with a common covariance."""
 
+    def learn(train: Train) -> Fitted:
+        means = class_means(train)
+        residuals, members = train.X - means[train.codes], np.eye(train.n_classes)
+        return ClusterShares.of_centres(name, means, residuals, np.log(train.prior), members)
 
-def _shrunken_factor(residuals: Floats) -> Floats:
-    """Return the Cholesky factor of a Ledoit-Wolf covariance."""
-    return linalg.cholesky(_shrunken_covariance(residuals), lower=True)
+    return in_fewer(train, learn)
 
 
 def _shrunken_covariance(residuals: Floats) -> Floats:
@@ -97,43 +159,70 @@ def _shrinkage(residuals: Floats, covariance: Floats) -> float:
     return noise / distance if noise > 0 else 0.0
 
 
-def _quadratic_scores(train: Train, test: Floats) -> Floats:
-    """Return log densities of Gaussians; covariances are shrunk to the common one where a class has few rows."""
-    d = train.X.shape[1]
-    means = class_means(train)
-    residuals = train.X - means[train.codes]
-    common = _shrunken_covariance(residuals)
-    scores = []
-    for k, count in enumerate(train.counts):
-        covariance = common
-        if count > 2:
-            share = count / (count + 0.5 * d + 2.0)
-            covariance = share * _shrunken_covariance(residuals[train.codes == k]) + (1.0 - share) * common
-        scores.append(_density(test, means[k], linalg.cholesky(covariance, lower=True)))
-    return beside(*scores)
+@dataclass(frozen=True, eq=False)
+class QuadraticShares(Fitted):
+    """Probabilities of Gaussian classes.
 
+    Attributes
+    ----------
+    log_prior : ndarray of shape (n_classes,)
+        Logarithms of the classes' shares.
+    means : ndarray of shape (n_classes, d)
+        Of the classes.
+    factors : ndarray of shape (n_classes, d, d)
+        Transposed Cholesky factors of their covariances.
+    """
 
-@of_rows
-def _density(test: Floats, mean: Floats, factor: Floats) -> Floats:
-    """Return log densities of a Gaussian, up to a constant, from its mean and the Cholesky factor of its covariance."""
-    rows = linalg.solve_triangular(factor, (test - mean).T, lower=True)
-    return np.asarray(-0.5 * (rows**2).sum(axis=0) - np.log(np.diag(factor)).sum())
+    log_prior: Floats
+    means: Floats
+    factors: Floats
+
+    @classmethod
+    def of_train(cls, train: Train) -> "QuadraticShares":
+        """Estimate covariances, shrunk to the common one where a class has few rows."""
+        d = train.X.shape[1]
+        means = class_means(train)
+        residuals = train.X - means[train.codes]
+        common = _shrunken_covariance(residuals)
+        factors = np.empty((train.n_classes, d, d))
+        for k, count in enumerate(train.counts):
+            covariance = common
+            if count > 2:
+                share = count / (count + 0.5 * d + 2.0)
+                covariance = share * _shrunken_covariance(residuals[train.codes == k]) + (1.0 - share) * common
+            factors[k] = linalg.cholesky(covariance, lower=True).T
+        return cls(np.log(train.prior), means, factors)
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        scores = np.empty((len(rows.X), len(self.means)))
+        for k, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
+            residuals = linalg.solve_triangular(factor.T, (rows.X - mean).T, lower=True)
+            scores[:, k] = -0.5 * (residuals**2).sum(axis=0) - np.log(np.diag(factor)).sum()
+        return {"QDA": shares_of(self.log_prior + scores)}
 
 
 # --- several Gaussians in each class
 
 
-def clusters(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return discriminants of classes that are mixtures: of clusters with a common covariance."""
-    wanted = [n_clusters for n_clusters in N_CLUSTERS if train.wants(f"{n_clusters} clusters")]
-    if not wanted:
-        return {}
-    train, test = narrow(train, test, WIDE, N_OF_WIDE)
-    return {f"{n} clusters": _mixture(train, test, n, np.random.default_rng((seed, n))) for n in wanted}
+class Clusters(Learner):
+    """Discriminants of classes that are mixtures: of clusters with a common covariance."""
+
+    name = "clusters"
+    outputs = tuple(Output(f"{n_clusters} clusters") for n_clusters in N_CLUSTERS)
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Find the clusters."""
+        wanted = [n for n in N_CLUSTERS if f"{n} clusters" in requested]
+
+        def learn(train: Train) -> Fitted:
+            return Together(tuple(_mixture(train, n, np.random.default_rng((seed, n))) for n in wanted))
+
+        return in_fewer(train, learn, WIDE, N_OF_WIDE)
 
 
-def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
-    """Return probabilities of classes that are mixtures of clusters with a common covariance."""
+def _mixture(train: Train, n_clusters: int, rng: np.random.Generator) -> ClusterShares:
+    """Learn classes that are mixtures of clusters with a common covariance."""
     centres, shares, of_class, residuals = [], [], [], np.empty_like(train.X)
     for k in range(train.n_classes):
         rows = np.flatnonzero(train.codes == k)
@@ -144,10 +233,9 @@ def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generat
         centres.append(means)
         shares.append(np.bincount(nearest, minlength=len(means)) / len(train.X))
         of_class.append(np.full(len(means), k))
-    factor = _shrunken_factor(residuals)
     log_share = np.log(np.maximum(np.concatenate(shares), 1e-300))
-    responsibility = shares_of(_linear_scores(factor, np.concatenate(centres), test) + log_share)
-    return responsibility @ np.eye(train.n_classes)[np.concatenate(of_class)]
+    members = np.eye(train.n_classes)[np.concatenate(of_class)]
+    return ClusterShares.of_centres(f"{n_clusters} clusters", np.concatenate(centres), residuals, log_share, members)
 
 
 def _k_means(X: Floats, n_clusters: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
@@ -174,13 +262,42 @@ def _k_means(X: Floats, n_clusters: int, rng: np.random.Generator) -> tuple[Floa
 MOST_ITERATIONS, FEWEST_ITERATIONS, NUMBERS_SEEN = 60, 40, 60_000_000
 
 
-def logistic(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return multinomial logistic regression with a ridge penalty."""
-    return train.asked_for({"logistic": lambda: fit_logistic(train.X, train, test)})
+class Logistic(Learner):
+    """Multinomial logistic regression with a ridge penalty."""
+
+    name = "logistic"
+    outputs = (Output("logistic"),)
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Regress the classes on the features."""
+        return LinearShares("logistic", *fit_logistic(train.X, train))
 
 
-def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
-    """Regress the classes on features; return probabilities of other rows."""
+@dataclass(frozen=True, eq=False)
+class LinearShares(Fitted):
+    """Probabilities whose logarithms are linear, up to a term of each row.
+
+    Attributes
+    ----------
+    name : str
+        Of the output.
+    coefficients : ndarray of shape (d, n_classes)
+        Of the features.
+    offset : ndarray of shape (n_classes,)
+        Added to their products.
+    """
+
+    name: str
+    coefficients: Floats
+    offset: Floats
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        return {self.name: shares_of(linear_targets(rows.X, self.coefficients, self.offset))}
+
+
+def fit_logistic(X: Floats, train: Train) -> tuple[Floats, Floats]:
+    """Regress the classes on features; return their coefficients, and offsets."""
     n, d = X.shape
     rows, labels = np.ascontiguousarray(X, np.float32), (np.arange(n), train.codes)
     start = np.zeros((d + 1, train.n_classes))
@@ -204,4 +321,4 @@ def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
         loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 3e-6, "gtol": 1e-5}
     )
     coefficients = found.x.reshape(start.shape)
-    return shares_of(linear_targets(test, coefficients[:-1], coefficients[-1]))
+    return coefficients[:-1], coefficients[-1]

@@ -9,6 +9,7 @@ n_ck log(n_ck / n_c) over their cells c and the classes k. It is at most 0, and 
 Rows are counted by products of matrices of 0 and 1 in single precision, which are exact up to 2^24 rows.
 """
 
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.discriminants import shares_of
-from bayesfloor.learn.later import of_rows
-from bayesfloor.learn.ridge import kernel_ridge
-from bayesfloor.learn.training_rows import Train, distinct, quantiles_of
+from bayesfloor.learn.learner import Fitted, InSpace, Learner, Look, Output, Rows, Together
+from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.ridge import KernelRidge
+from bayesfloor.learn.training_rows import Scaled, Train, distinct, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Bins of a feature in a pair, of about equal numbers of rows.
@@ -51,46 +53,55 @@ class Bins(NamedTuple):
 
     Attributes
     ----------
-    train, test : ndarray of shape (d, n) of int64
-        The bin of each row.
-    n_bins : ndarray of shape (d,)
-        Bins of each feature.
+    features : ndarray of shape (d,)
+        Which columns these are.
+    cuts : tuple of ndarray
+        Where each is cut.
+    train : ndarray of shape (d, n) of int64
+        The bin of each training row.
     """
 
+    features: Ints
+    cuts: tuple[Floats, ...]
     train: Ints
-    test: Ints
-    n_bins: Ints
 
-    def take(self, features: Ints) -> "Bins":
+    @property
+    def n_bins(self) -> Ints:
+        """Bins of each feature."""
+        return np.array([len(of_feature) + 1 for of_feature in self.cuts], np.int64)
+
+    def take(self, places: Ints) -> "Bins":
         """Keep some of the features."""
-        return Bins(self.train[features], self.test[features], self.n_bins[features])
+        return Bins(self.features[places], tuple(self.cuts[place] for place in places), self.train[places])
 
 
 # --- pairs
 
 
-def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return naive Bayes of the tables of pairs; trees and kernel ridge on the features of the best pairs."""
-    if not train.wants("pair tables", "pair trees", "pair kernel"):
-        return {}
-    bins = quartile_bins(train.X, test)
-    single = single_scores(bins, train)
-    features = np.sort(np.argsort(-single, kind="stable")[:MOST_IN_PAIRS])
-    bins = bins.take(features)
-    scores = pair_scores(bins, train)
-    found = best_sets(scores, np.stack(np.triu_indices(len(features), 1), axis=1), N_PAIRS, FEWEST_PAIRS)
-    strong = features[single[features] > SINGLE_Z]
-    strong = strong[np.argsort(-single[strong], kind="stable")[:N_SINGLES]]
-    used = np.array(list(dict.fromkeys([*features[found].ravel(), *strong]))[:MOST_FEATURES], np.int64)
-    few, others = _with_columns(train, test, used)
-    return train.asked_for({
-        "pair tables": lambda: _product_of_tables(bins, found, train),
-        "pair trees": lambda: grow_ensemble(few, others, seed, N_TREES).shallow,
-        "pair kernel": lambda: kernel_ridge(few, others, seed, (WIDTH,), N_LANDMARKS),
-    })  # fmt: skip
+class Pairs(Learner):
+    """Naive Bayes of the tables of pairs; trees and kernel ridge on the features of the best pairs."""
+
+    name = "pairs"
+    outputs = (Output("pair tables"), Output("pair trees", "tree"), Output("pair kernel", "kernel"))
+    learns_slowly = True
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for three columns that vary."""
+        return self if look.n_varying >= 3 else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Look for pairs, and learn from them."""
+        bins = quartile_bins(train.X)
+        single = single_scores(bins, train)
+        bins = bins.take(np.sort(np.argsort(-single, kind="stable")[:MOST_IN_PAIRS]))
+        d = len(bins.features)
+        found = best_sets(pair_scores(bins, train), np.stack(np.triu_indices(d, 1), axis=1), N_PAIRS, FEWEST_PAIRS)
+        strong = bins.features[single[bins.features] > SINGLE_Z]
+        strong = strong[np.argsort(-single[strong], kind="stable")[:N_SINGLES]]
+        return _learned("pair", bins, found, strong, train, requested, seed, rows)
 
 
-def quartile_bins(X: Floats, test: Floats) -> Bins:
+def quartile_bins(X: Floats) -> Bins:
     """Cut each feature at its quartiles; one of few values has a bin for each."""
     ordered = np.sort(np.ascontiguousarray(X.T), axis=1)
     n_values = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1)
@@ -101,16 +112,14 @@ def quartile_bins(X: Floats, test: Floats) -> Bins:
         if len(cuts) and cuts[-1] == ordered[j, -1]:
             cuts = cuts[:-1]  # no row is above
         of_columns.append(cuts)
-    known, others = (_bins_between(side, tuple(of_columns)) for side in (X, test))
-    return Bins(known, others, np.array([len(cuts) + 1 for cuts in of_columns]))
+    return _cut_at(X, np.arange(len(ordered)), tuple(of_columns))
 
 
-@of_rows
-def _bins_between(rows: Floats, cuts: tuple[Floats, ...]) -> Ints:
-    """Return the bin of each row, feature by feature."""
-    columns = np.ascontiguousarray(rows.T)
+def _cut_at(X: Floats, features: Ints, cuts: tuple[Floats, ...]) -> Bins:
+    """Cut features into bins."""
+    columns = np.ascontiguousarray(X.T[features])
     found = [np.searchsorted(of_column, column) for of_column, column in zip(cuts, columns, strict=True)]
-    return np.array(found, np.int64).reshape(columns.shape)
+    return Bins(features, cuts, np.array(found, np.int64).reshape(columns.shape))
 
 
 def single_scores(bins: Bins, train: Train) -> Floats:
@@ -162,38 +171,33 @@ def _pair_information(bins: Bins, train: Train, n_log_n: Floats) -> Floats:
 # --- triples
 
 
-def triples(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return naive Bayes of the tables of triples, and trees on their features."""
-    if not train.wants("triple tables", "triple trees"):
-        return {}
-    bins, features = halves(train.X, test)
-    single = single_scores(bins, train) if len(features) else np.zeros(0)
-    kept = np.sort(np.argsort(-single, kind="stable")[:MOST_IN_TRIPLES])
-    bins, features = bins.take(kept), features[kept]
-    found = best_sets(triple_scores(bins, train), _triples_of(len(features)), N_TRIPLES, 1)
-    used = np.array(list(dict.fromkeys(features[found].ravel())), np.int64)
-    few, others = _with_columns(train, test, used)
-    return train.asked_for({
-        "triple tables": lambda: _product_of_tables(bins, found, train),
-        "triple trees": lambda: grow_ensemble(few, others, seed, N_TREES).shallow,
-    })  # fmt: skip
+class Triples(Learner):
+    """Naive Bayes of the tables of triples, and trees on their features."""
+
+    name = "triples"
+    outputs = (Output("triple tables"), Output("triple trees", "tree"))
+    learns_slowly = True
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for four columns that vary."""
+        return self if look.n_varying >= 4 else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Look for triples, and learn from them."""
+        bins = halves(train.X)
+        single = single_scores(bins, train) if len(bins.features) else np.zeros(0)
+        bins = bins.take(np.sort(np.argsort(-single, kind="stable")[:MOST_IN_TRIPLES]))
+        found = best_sets(triple_scores(bins, train), _triples_of(len(bins.features)), N_TRIPLES, 1)
+        return _learned("triple", bins, found, np.arange(0), train, requested, seed, rows)
 
 
-def halves(X: Floats, test: Floats) -> tuple[Bins, Ints]:
+def halves(X: Floats) -> Bins:
     """Cut features at their medians; those that one value nearly fills are left out."""
     median = np.median(X, axis=0)
     cut = np.where(np.greater(X, median).mean(axis=0) < SMALLEST_HALF, np.nextafter(median, -np.inf), median)
-    upper = np.greater(X, cut)
-    share = upper.mean(axis=0)
+    share = np.greater(X, cut).mean(axis=0)
     features = np.flatnonzero((share >= SMALLEST_HALF) & (share <= 1.0 - SMALLEST_HALF))
-    known, others = (_upper_half(side, cut, features) for side in (X, test))
-    return Bins(known, others, np.full(len(features), 2)), features
-
-
-@of_rows
-def _upper_half(rows: Floats, cut: Floats, features: Ints) -> Ints:
-    """Tell which rows are above the cuts of features: 1 for those."""
-    return np.greater(rows, cut)[:, features].T.astype(np.int64)
+    return _cut_at(X, features, tuple(cut[features, np.newaxis]))
 
 
 def triple_scores(bins: Bins, train: Train) -> Floats:
@@ -278,38 +282,90 @@ def best_sets(scores: Floats, sets: Ints, most: int, fewest: int) -> Ints:
     return sets[best[: max(beyond, fewest)]]
 
 
-def _with_columns(train: Train, test: Floats, used: Ints) -> tuple[Train, Floats]:
-    """Keep some features; the first one where there are none."""
-    used = used if len(used) else np.arange(1)
-    return train._replace(X=np.ascontiguousarray(train.X[:, used]), table=None), test[:, used]
+def _learned(
+    kind: str,
+    bins: Bins,
+    sets: Ints,
+    strong: Ints,
+    train: Train,
+    requested: frozenset[str],
+    seed: int,
+    rows: Rows | None,
+) -> Fitted:
+    """Learn from tables of sets of features; trees and a kernel are given these features, and strong ones."""
+    parts: list[Fitted] = []
+    if f"{kind} tables" in requested:
+        tables = tuple(Table.of_train(bins.take(features), train) for features in sets)
+        parts.append(FittedTables(f"{kind} tables", tables, np.log(train.prior)))
+    used = np.array(list(dict.fromkeys([*bins.features[sets].ravel(), *strong]))[:MOST_FEATURES], np.int64)
+    used = used if len(used) else np.arange(1)  # the first feature where no set is found
+    space = Scaled(used, np.ones(len(used)))
+    few = train._replace(X=np.ascontiguousarray(space.of(train.X)), table=None)
+    if (name := f"{kind} trees") in requested:
+        grown = grow_ensemble(few, None if rows is None else space.of(rows.X), seed, N_TREES)
+        parts.append(InSpace(space, grown.fitted(few, {name: -1})))
+    if (name := f"{kind} kernel") in requested:
+        parts.append(InSpace(space, KernelRidge.of_train(name, few, seed, (WIDTH,), N_LANDMARKS)))
+    return Together(tuple(parts))
 
 
-def _product_of_tables(bins: Bins, sets: Ints, train: Train) -> Floats:
-    """Return naive Bayes with one table of the classes' shares for each set of features."""
-    tables = []
-    for features in sets:
-        cells, n_cells = _cells(bins.train, features, bins.n_bins), int(np.prod(bins.n_bins[features]))
+@dataclass(frozen=True, eq=False)
+class Table(Record):
+    """What the cells of some features say of the classes.
+
+    Attributes
+    ----------
+    features : ndarray of shape (order,)
+        The columns.
+    cuts : tuple of ndarray
+        Where each is cut into bins.
+    log_ratio : ndarray of shape (n_cells, n_classes)
+        Logarithms of the classes' shares in a cell, less those in all rows.
+    """
+
+    features: Ints
+    cuts: tuple[Floats, ...]
+    log_ratio: Floats
+
+    @classmethod
+    def of_train(cls, bins: Bins, train: Train) -> "Table":
+        """Count the training rows in each cell of all features."""
+        cells, n_cells = _cells(bins.train, bins.cuts), int(np.prod(bins.n_bins))
         counts = np.bincount(cells * train.n_classes + train.codes, minlength=n_cells * train.n_classes)
         table = counts.reshape(n_cells, train.n_classes) + PRIOR_ROWS * train.prior
-        tables.append(np.log(table / table.sum(axis=1, keepdims=True) / train.prior))
-    return shares_of(_sum_of_cells(bins.test, sets, bins.n_bins, tuple(tables), np.log(train.prior)))
+        return cls(bins.features, bins.cuts, np.log(table / table.sum(axis=1, keepdims=True) / train.prior))
+
+    def check(self) -> None:
+        """No column is counted from the end."""
+        require((self.features >= 0).all())
+
+    def of(self, X: Floats) -> Floats:
+        """Return what the cells of rows say."""
+        return self.log_ratio[_cells(_cut_at(X, self.features, self.cuts).train, self.cuts)]
 
 
-def _cells(bins: Ints, features: Ints, n_bins: Ints) -> Ints:
-    """Return the cell of each row in the table of some features."""
+@dataclass(frozen=True, eq=False)
+class FittedTables(Fitted):
+    """Naive Bayes with one table for each set of features."""
+
+    name: str
+    tables: tuple[Table, ...]
+    log_prior: Floats
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        log_p = np.tile(self.log_prior, (len(rows.X), 1))
+        for table in self.tables:
+            log_p += table.of(rows.X)
+        return {self.name: shares_of(log_p)}
+
+
+def _cells(bins: Ints, cuts: tuple[Floats, ...]) -> Ints:
+    """Return the cell of each row in the table of all features."""
     cells = np.zeros(bins.shape[1], np.int64)
-    for feature in features:
-        cells = cells * int(n_bins[feature]) + bins[feature]
+    for of_feature, own in zip(cuts, bins, strict=True):
+        cells = cells * (len(of_feature) + 1) + own
     return cells
-
-
-@of_rows
-def _sum_of_cells(bins: Ints, sets: Ints, n_bins: Ints, tables: tuple[Floats, ...], start: Floats) -> Floats:
-    """Add up what the cell of each set of features says."""
-    log_p = np.tile(start, (bins.shape[1], 1))
-    for features, table in zip(sets, tables, strict=True):
-        log_p += table[_cells(bins, features, n_bins)]
-    return log_p
 
 
 def _z_scores(statistic: Floats, dof: Ints) -> Floats:

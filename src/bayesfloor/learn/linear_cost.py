@@ -1,6 +1,6 @@
 """Families for many rows: their cost grows no faster than the rows, up to a logarithm.
 
-The contract is that of `bayesfloor.learn.families`. Rows come in float32 and in random order, so the first of them are
+Rows come in float32 and in random order, so the first of them are
 a random sample::
 
     simple      prior, LDA, QDA, Gaussian naive Bayes and logistic regression of a sample: they have few parameters
@@ -12,31 +12,24 @@ a random sample::
     network     a small network, where columns are 0 or 1
 """
 
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.learn.boosting import boosting
-from bayesfloor.learn.boosting_by_parts import MANY_ROWS, NAME, boosting_of_parts
-from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
-from bayesfloor.learn.discriminants import gaussian, logistic
-from bayesfloor.learn.families import CLASS_LEARNERS, Family
+from bayesfloor.learn.decision_trees import Grown, TableNumbers, grow_ensemble
+from bayesfloor.learn.discriminants import Gaussians, Logistic
 from bayesfloor.learn.landmarks.efforts import EFFORTS
-from bayesfloor.learn.landmarks.feature_map import FeatureMap
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
-from bayesfloor.learn.later import as_kind, of_rows, repeated
-from bayesfloor.learn.nearest import LOCAL_ROWS, near_learners, near_names
-from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
-from bayesfloor.learn.ridge import kernel_ridge
-from bayesfloor.learn.training_rows import Train, components, narrow, share_a_unit
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Look, OfCodes, Output, Rows, Together
+from bayesfloor.learn.nearest import LOCAL_ROWS, FittedNearest, near_names, outputs_nearby
+from bayesfloor.learn.records import require
+from bayesfloor.learn.ridge import KernelRidge
+from bayesfloor.learn.training_rows import Directions, InDouble, Projected, Space, Train
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
-
-Ranks = NDArray[np.uint16]
 
 #: Most rows for discriminants, and for logistic regression: models of few parameters gain nothing from more.
 GAUSSIAN_ROWS, LOGISTIC_ROWS = 20_000, 50_000
@@ -58,187 +51,191 @@ LANDMARK_BYTES = 2**26
 NETWORK_ROWS = 1_000_000
 
 
-#: The families of models with few parameters, their rows, and their learners.
-SIMPLE = (
-    (gaussian, GAUSSIAN_ROWS, CLASS_LEARNERS["gaussian"]),
-    (logistic, LOGISTIC_ROWS, CLASS_LEARNERS["logistic"]),
-)
+class Simple(Learner):
+    """Discriminants, naive Bayes and logistic regression of a sample of the rows: models of few parameters."""
 
+    name = "simple"
+    outputs = (*Gaussians.outputs, *Logistic.outputs)
 
-def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
-    found: dict[str, Floats] = {}
-    train = train.drawn_by_weight()
-    for family, n_rows, names in SIMPLE:
-        if not train.wants(*names):
-            continue
-        some = train.first(n_rows)
-        sample, others = narrow(some._replace(X=some.X.astype(np.float64)), as_kind(test, "float64"))
-        train.check()
-        found |= family(sample, others, seed)
-    return found
-
-
-def network_of_sample(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return a small network, of as many rows as its passes over them allow."""
-    train = train.drawn_by_weight()
-    return network(train.first(NETWORK_ROWS // n_epochs(train.X.shape[1])), test, seed)
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Fit each of them to as many rows as it gains from."""
+        parts = []
+        learners: tuple[tuple[Learner, int], ...] = (Gaussians(), GAUSSIAN_ROWS), (Logistic(), LOGISTIC_ROWS)
+        for learner, n_rows in learners:
+            if requested.isdisjoint(learner.names):
+                continue
+            some, space = train.first(n_rows), Projected.to_fewer(train.X.shape[1])
+            train.check()
+            sample = some._replace(X=space.of(some.X.astype(np.float64)), table=None)
+            parts.append(InSpace(space, learner.fit(sample, requested, seed)))
+        return InSpace(InDouble(), Together(tuple(parts)))
 
 
 # --- decision trees, and distances by their importances
 
 
-def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None) -> dict[str, Floats]:
-    """Return deep trees, and neighbours and kernel ridge regression where features are scaled by their importance.
+def _of_space(space: str) -> tuple[str, ...]:
+    return tuple(name for kind in near_names(space) for name in kind)
 
-    Parameters
+
+@dataclass(frozen=True, eq=False)
+class DeepTrees(Learner):
+    """Deep trees, and neighbours and kernel ridge regression where features are scaled by their importance.
+
+    Attributes
     ----------
-    train : Train
-        Rows with labels.
-    test : ndarray of shape (n_test, d)
-        Rows to predict.
-    seed : int
-        Seeds trees and landmarks.
     n_rows : int or None, default=None
-        Rows that bound the work, those of all if this is one of several training sets: fewer rows must not have more
-        trees, or their error would not tell what the rows are worth. None for those of `train`.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_test, n_classes)
+        Rows that bound the work, those of all if a training set is one of several: fewer rows must not have more trees,
+        or their error would not tell what the rows are worth. None for those of the training set.
     """
-    n_rows = len(train.X) if n_rows is None else n_rows
-    n_trees = int(np.clip(TREE_ROWS // n_rows, FEWEST_TREES, MOST_TREES))
-    n_landmarks = int(np.clip((LANDMARK_WORK / n_rows) ** 0.5, FEWEST_LANDMARKS, MOST_LANDMARKS))
-    found = {}
-    if train.table is not None and train.wants("deep trees of shares"):
-        known, others = numbers_of_table(train, train.table)
-        found["deep trees of shares"] = grow_deep(train._replace(X=known), others, n_trees, seed).deep
-    means, ridges = near_names("scaled")
-    is_scaled = train.wants(*means, *ridges, "landmark ridge")
-    if not (is_scaled or train.wants("deep trees")):
-        return found
-    grown = grow_deep(train, test if train.wants("deep trees") else train.X[:0], n_trees, seed)
-    found = train.asked_for({"deep trees": lambda: grown.deep}) | found
-    if not is_scaled:
-        return found
-    points, others = components(train.X, test, grown.importance)
-    scaled = train._replace(X=points, table=None)
-    found |= near_learners(scaled, others, means, ridges, LOCAL_ROWS)
-    return found | train.asked_for(
-        {"landmark ridge": lambda: kernel_ridge(scaled, others, seed, (LANDMARK_WIDTH,), n_landmarks)}
+
+    n_rows: int | None = None
+
+    name = "deep trees"
+    takes_weights = True
+    outputs = (
+        Output("deep trees", "tree"),
+        Output("deep trees of shares", "tree"),
+        *outputs_nearby("scaled", *_of_space("scaled")),
+        Output("landmark ridge"),
     )
 
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for so many rows."""
+        return replace(self, n_rows=look.n_rows)
 
-def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return neighbours and local ridge regression in the unit that columns share."""
-    means, ridges = near_names("one unit")
-    if not train.wants(*means, *ridges):
-        return {}
-    points, others = components(train.X, test, np.asarray(train.spread))
-    return near_learners(train._replace(X=points, table=None), others, means, ridges, LOCAL_ROWS)
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Grow trees."""
+        n_rows = len(train.X) if self.n_rows is None else self.n_rows
+        n_trees = int(np.clip(TREE_ROWS // n_rows, FEWEST_TREES, MOST_TREES))
+        n_landmarks = int(np.clip((LANDMARK_WORK / n_rows) ** 0.5, FEWEST_LANDMARKS, MOST_LANDMARKS))
+        parts: list[Fitted] = []
+        means, ridges = near_names("scaled")
+        is_scaled = not requested.isdisjoint((*means, *ridges, "landmark ridge"))
+        if is_scaled or "deep trees" in requested:
+            test = None if rows is None else rows.X
+            grown, ranks = grow_deep(train, test if "deep trees" in requested else train.X[:0], n_trees, seed)
+            if "deep trees" in requested:
+                parts.append(InSpace(ranks, grown.fitted(train, {"deep trees": 0})))
+        if train.table is not None and "deep trees of shares" in requested:
+            known, numbers = TableNumbers.of_train(train)
+            test = None if rows is None else rows.of_codes(numbers)
+            of_shares, ranks = grow_deep(train._replace(X=known), test, n_trees, seed)
+            fitted = InSpace(ranks, of_shares.fitted(train, {"deep trees of shares": 0}))
+            parts.append(OfCodes(numbers, fitted))
+        if is_scaled:
+            space = Directions.of_points(train.X, grown.importance)
+            scaled = train._replace(X=space.of(train.X), table=None)
+            near = FittedNearest.of_train(scaled, requested, means, ridges, LOCAL_ROWS)
+            parts.append(InSpace(space, near))
+            if "landmark ridge" in requested:
+                ridge = KernelRidge.of_train("landmark ridge", scaled, seed, (LANDMARK_WIDTH,), n_landmarks)
+                parts.append(InSpace(space, ridge))
+        return Together(tuple(parts))
 
 
-def grow_deep(train: Train, test: Floats, n_trees: int, seed: int) -> Grown:
-    """Grow trees of ranks to pure leaves."""
-    ranks, others = _ranks_of(train.X, test)
-    d = len(ranks)
+class UnitOfMany(Learner):
+    """Neighbours and local ridge regression in the unit that columns share."""
+
+    name = "unit"
+    takes_weights = True
+    outputs = outputs_nearby("one unit", *_of_space("one unit"))
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for columns that share a unit."""
+        return self if look.shares_a_unit else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Move rows to their unit."""
+        space = Directions.of_points(train.X, np.asarray(train.spread))
+        in_unit = train._replace(X=space.of(train.X), table=None)
+        return InSpace(space, FittedNearest.of_train(in_unit, requested, *near_names("one unit"), LOCAL_ROWS))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks(Space):
+    """The ranks of the values of each feature among the different ones; one between two others has that of the nearer.
+
+    Attributes
+    ----------
+    cuts : tuple of ndarray
+        What lies between two ranks, for each feature.
+    """
+
+    cuts: tuple[NDArray[Any], ...]
+
+    @classmethod
+    def of_points(cls, X: NDArray[Any]) -> "Ranks":
+        """Rank the values of rows."""
+        cuts = []
+        for values in X.T:
+            known = np.unique(values)
+            if len(known) > MOST_RANKS:
+                known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
+            cuts.append(known[:-1] + (known[1:] - known[:-1]) / 2)
+        return cls(tuple(cuts))
+
+    def of(self, rows: NDArray[Any]) -> NDArray[np.uint16]:
+        """Return the ranks of values, feature by feature in memory."""
+        ranks = np.empty((len(self.cuts), len(rows)), np.uint16)
+        for j, of_column in enumerate(self.cuts):
+            ranks[j] = np.searchsorted(of_column, rows[:, j])
+        return ranks.T
+
+
+def grow_deep(train: Train, test: NDArray[Any] | None, n_trees: int, seed: int) -> tuple[Grown, Ranks]:
+    """Grow trees of ranks to pure leaves; parameters are those of `grow_ensemble`."""
+    ranks = Ranks.of_points(train.X)
+    d = train.X.shape[1]
     n_tries = min(d, max(10, round(d**0.5)))
-    return grow_ensemble(
-        train._replace(X=ranks.T), others, seed, n_trees, n_tries=n_tries, min_rows=1, n_looked_at=LOOKED_AT
-    )
+    others = None if test is None else ranks.of(test)
+    known = train._replace(X=ranks.of(train.X))
+    return grow_ensemble(known, others, seed, n_trees, n_tries=n_tries, min_rows=1, n_looked_at=LOOKED_AT), ranks
 
 
-def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
-    """Return the ranks of the values of each feature among the different ones, feature by feature, and of test rows.
-
-    A value between two others gets the rank of the nearer one.
-    """
-    columns, cuts = np.empty(X.shape[::-1], np.uint16), []
-    for j in range(X.shape[1]):
-        known = np.unique(X[:, j])
-        if len(known) > MOST_RANKS:
-            known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
-        cuts.append(known[:-1] + (known[1:] - known[:-1]) / 2)
-        columns[j] = np.searchsorted(cuts[j], X[:, j])
-    return columns, _ranks_between(test, tuple(cuts))
+# --- the landmark model
 
 
-@of_rows
-def _ranks_between(test: Floats, cuts: tuple[Floats, ...]) -> Ranks:
-    """Return the ranks of the values of rows, from what lies between two ranks."""
-    ranks = np.empty(test.shape, np.uint16)
-    for j, of_column in enumerate(cuts):
-        ranks[:, j] = np.searchsorted(of_column, test[:, j])
-    return ranks
+@dataclass(frozen=True, eq=False)
+class FittedLandmarks(Fitted):
+    """A landmark model of some of the classes; others have the probability 0."""
+
+    feature_map: FeatureMap
+    coefficients: F32
+    classes: Ints
+    n_classes: int
+
+    def check(self) -> None:
+        """Every feature has a coefficient, and every class is there."""
+        require(self.coefficients.shape == (len(self.classes), self.feature_map.n_features))
+        require((self.classes >= 0).all() and (self.classes < self.n_classes).all())
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        points = np.ascontiguousarray(rows.X, np.float64)
+        scores = scores_of(points, self.feature_map, self.coefficients, None, WorkerPool(1))
+        probability = np.zeros((len(points), self.n_classes))
+        probability[:, self.classes] = probabilities_of(scores)
+        return {"landmark model": probability}
 
 
-def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
-    if not train.wants("landmark model"):
-        return {}
-    # the stack has other members; and several sets are trained at the same time
-    train = train.first(LANDMARK_ROWS)
-    kept_bytes = max(LANDMARK_BYTES, 8 * train.X.size)
-    effort = replace(EFFORTS["default"], members=(), kept_bytes=kept_bytes)
-    classes, codes = np.unique(train.codes, return_inverse=True)
-    if len(classes) < 2:
-        return {"landmark model": repeated(test, train.prior)}
-    train.check()
-    rows = order_rows(np.ascontiguousarray(train.X, np.float64), codes, train.weights, seed, None, effort)
-    model = fit_model(rows, len(classes), effort, seed, WorkerPool(1))
-    shares = _landmark_shares(test, model.feature_map.to_dict(), model.coefficients, classes, train.n_classes)
-    return {"landmark model": shares}
+class LandmarksOfMany(Learner):
+    """A landmark model: random features, and multinomial regression on them."""
 
+    name = "landmarks"
+    takes_weights = True
+    outputs = (Output("landmark model"),)
 
-@of_rows
-def _landmark_shares(
-    test: Floats,
-    features: dict[str, Any],
-    coefficients: NDArray[np.float32],
-    classes: NDArray[Any],
-    n_classes: int,
-) -> Floats:
-    """Return the probabilities of a landmark model; 0 for classes that it has not seen."""
-    points = np.ascontiguousarray(test, np.float64)
-    scores = scores_of(points, FeatureMap(**features), coefficients, None, WorkerPool(1))
-    probability = np.zeros((len(test), n_classes))
-    probability[:, classes] = probabilities_of(scores)
-    return probability
-
-
-#: Families for many rows.
-LINEAR_FAMILIES: dict[str, Family] = {
-    "simple": simple,
-    "deep trees": deep_trees,
-    "unit": unit,
-    "landmarks": landmarks,
-    "boosting": boosting,
-    NAME: boosting_of_parts,
-    "network": network_of_sample,
-}
-
-
-#: The learners of each of them, by the names that appear in results.
-LINEAR_LEARNERS: dict[str, tuple[str, ...]] = {
-    "simple": tuple(name for _, _, names in SIMPLE for name in names),
-    "deep trees": (
-        "deep trees",
-        "deep trees of shares",
-        *(name for kind in near_names("scaled") for name in kind),
-        "landmark ridge",
-    ),
-    "unit": tuple(name for kind in near_names("one unit") for name in kind),
-    "landmarks": ("landmark model",),
-    "boosting": ("boosting",),
-    NAME: (NAME,),
-    "network": ("network",),
-}
-
-
-def linear_families_for(X: Floats, tabular: TabularView | None, n_rows: int) -> dict[str, Family]:
-    """Return the families that have something to say about rows, whatever their labels; `n_rows` bounds their work."""
-    wanted = {"unit": tabular is None and share_a_unit(X), "network": is_mostly_binary(X)}
-    wanted[NAME] = n_rows >= MANY_ROWS
-    families = LINEAR_FAMILIES | {"deep trees": partial(deep_trees, n_rows=n_rows)}
-    return {name: family for name, family in families.items() if wanted.get(name, True)}
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Fit the model without members: the stack has others."""
+        # several sets are trained at the same time
+        train = train.first(LANDMARK_ROWS)
+        kept_bytes = max(LANDMARK_BYTES, 8 * train.X.size)
+        effort = replace(EFFORTS["default"], members=(), kept_bytes=kept_bytes)
+        classes, codes = np.unique(train.codes, return_inverse=True)
+        if len(classes) < 2:
+            return Constant(self.names, train.prior, True)
+        train.check()
+        ordered = order_rows(np.ascontiguousarray(train.X, np.float64), codes, train.weights, seed, None, effort)
+        model = fit_model(ordered, len(classes), effort, seed, WorkerPool(1))
+        return FittedLandmarks(model.feature_map, model.coefficients, classes, train.n_classes)

@@ -5,13 +5,16 @@ that are standardised, that keep a unit which they share, that are scaled by the
 are scaled or turned by the gradients of what was learned before.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import linalg
 
-from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
-from bayesfloor.learn.nearest import LOCAL_PENALTY, LOCAL_WIDTH, near_learners
-from bayesfloor.learn.ridge import Landmarks, kernel_ridge
-from bayesfloor.learn.training_rows import Train, components, most_telling
+from bayesfloor.learn.decision_trees import TableNumbers, grow_ensemble
+from bayesfloor.learn.learner import Fitted, InSpace, Learner, Look, OfCodes, Output, Rows, Together
+from bayesfloor.learn.nearest import LOCAL_PENALTY, LOCAL_WIDTH, FittedNearest, outputs_nearby
+from bayesfloor.learn.ridge import KernelRidge, Landmarks
+from bayesfloor.learn.training_rows import Directions, Scaled, Train, Turned, most_telling
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Numbers of neighbours that vote, and most rows that they are among.
@@ -43,68 +46,142 @@ TREE_WORK = 250_000
 MOST_SCALED = 128
 
 
-def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return means of 5, 15 and 50 nearest rows; for classes also kernel ridge regression of them."""
-    train = train.first(MOST_ROWS)
-    means = {f"{k} neighbours": k for k in N_NEIGHBORS}
-    has_ridge = train.n_classes > 0 and train.X.shape[1] <= MANY_COLUMNS
-    return near_learners(train, test, means, {"local ridge": LOCAL_FIT} if has_ridge else {}, LOCAL_ROWS)
+def _kernels(*names: str) -> tuple[Output, ...]:
+    return tuple(Output(name, "kernel") for name in names)
 
 
-def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return kernel ridge regression at several widths; the landmarks of a wide kernel are the first of the others."""
-    n_narrow = MANY_LANDMARKS if train.X.shape[1] <= MANY_COLUMNS else N_LANDMARKS
-    of_width = {**dict.fromkeys(NARROW, n_narrow), WIDE: N_LANDMARKS}
-    if not train.n_classes:
-        of_width = dict.fromkeys(NUMBER_WIDTHS, N_LANDMARKS)
-    space, found = None, {}
-    for width, n_landmarks in of_width.items():
-        if train.wants(f"kernel ridge {width}"):
-            space = Landmarks(train, seed, max(of_width.values())) if space is None else space
-            predicted = space.fit(width, n_landmarks).predict(test)
-            found[f"kernel ridge {width}"] = train.within(predicted, 0.5 / (len(train.X) + 1.0))
-    return found
+@dataclass(frozen=True, eq=False)
+class Neighbours(Learner):
+    """Means of 5, 15 and 50 nearest rows; for classes also kernel ridge regression of them."""
+
+    of_classes: bool
+
+    name = "neighbours"
+    takes_weights = True
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """What it predicts."""
+        return outputs_nearby(
+            "", *(f"{k} neighbours" for k in N_NEIGHBORS), *(["local ridge"] if self.of_classes else [])
+        )
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Keep the rows."""
+        train = train.first(MOST_ROWS)
+        means = {f"{k} neighbours": k for k in N_NEIGHBORS}
+        has_ridge = self.of_classes and train.X.shape[1] <= MANY_COLUMNS
+        ridges = {"local ridge": LOCAL_FIT} if has_ridge else {}
+        return FittedNearest.of_train(train, requested, means, ridges, LOCAL_ROWS)
 
 
-def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return kernel ridge regression and neighbours in the unit that columns share.
+@dataclass(frozen=True, eq=False)
+class Kernels(Learner):
+    """Kernel ridge regression at several widths; the landmarks of a wide kernel are the first of the others."""
+
+    of_classes: bool
+
+    name = "kernels"
+    takes_weights = True
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """What it predicts."""
+        return _kernels(*(f"kernel ridge {width}" for width in ((*NARROW, WIDE) if self.of_classes else NUMBER_WIDTHS)))
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Fit each width that is requested."""
+        n_narrow = MANY_LANDMARKS if train.X.shape[1] <= MANY_COLUMNS else N_LANDMARKS
+        of_width = {**dict.fromkeys(NARROW, n_narrow), WIDE: N_LANDMARKS}
+        if not self.of_classes:
+            of_width = dict.fromkeys(NUMBER_WIDTHS, N_LANDMARKS)
+        space, parts = None, []
+        for width, n_landmarks in of_width.items():
+            name = f"kernel ridge {width}"
+            if name in requested:
+                space = Landmarks(train, seed, max(of_width.values())) if space is None else space
+                parts.append(KernelRidge.of_fit(name, train, space.fit(width, n_landmarks)))
+        return Together(tuple(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class Unit(Learner):
+    """Kernel ridge regression and neighbours in the unit that columns share.
 
     The edge of an image is nearly constant; standardised, its noise counts as much as the middle.
     """
-    of_kernel, of_mean, of_ridge = "kernel ridge, one unit", "5 neighbours, one unit", "local ridge, one unit"
-    if not train.wants(of_kernel, of_mean, of_ridge):
-        return {}
-    found = {}
-    points, others = components(train.X, test, np.broadcast_to(train.spread, train.X.shape[1]))
-    in_unit = train._replace(X=points, table=None)
-    if train.wants(of_kernel):
-        width, n_landmarks = (NARROW[1], MANY_LANDMARKS) if train.n_classes else (NUMBER_WIDTHS[1], N_LANDMARKS)
-        found[of_kernel] = kernel_ridge(in_unit, others, seed, (width,), n_landmarks)
-    ridges = {of_ridge: LOCAL_FIT} if train.n_classes else {}
-    return found | near_learners(in_unit.first(MOST_ROWS), others, {of_mean: 5}, ridges, LOCAL_ROWS)
+
+    of_classes: bool
+
+    name = "unit"
+    takes_weights = True
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """What it predicts."""
+        ridge = ["local ridge, one unit"] if self.of_classes else []
+        return *_kernels("kernel ridge, one unit"), *outputs_nearby("one unit", "5 neighbours, one unit", *ridge)
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for columns that share a unit."""
+        return self if look.shares_a_unit else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Move rows to their unit."""
+        of_kernel, of_mean, of_ridge = "kernel ridge, one unit", "5 neighbours, one unit", "local ridge, one unit"
+        space = Directions.of_points(train.X, np.broadcast_to(train.spread, train.X.shape[1]))
+        in_unit = train._replace(X=space.of(train.X), table=None)
+        parts: list[Fitted] = []
+        if of_kernel in requested:
+            width, n_landmarks = (NARROW[1], MANY_LANDMARKS) if self.of_classes else (NUMBER_WIDTHS[1], N_LANDMARKS)
+            parts.append(KernelRidge.of_train(of_kernel, in_unit, seed, (width,), n_landmarks))
+        ridges = {of_ridge: LOCAL_FIT} if self.of_classes else {}
+        near = FittedNearest.of_train(in_unit.first(MOST_ROWS), requested, {of_mean: 5}, ridges, LOCAL_ROWS)
+        return InSpace(space, Together((*parts, near)))
 
 
-def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
-    of_trees, of_means = ("trees", "deep trees"), "trees of means"
-    of_mean, of_ridge, of_kernel = "15 neighbours, scaled", "local ridge, scaled", "kernel ridge, scaled"
-    n_trees, found = n_trees_for(train), {}
-    if train.wants(*of_trees, of_mean, of_ridge, of_kernel):
-        grown = grow_ensemble(train, test if train.wants(*of_trees) else train.X[:0], seed, n_trees)
-        predicted = zip(of_trees, (grown.shallow, grown.deep), strict=True)
-        found = {name: mean for name, mean in predicted if train.wants(name)}
-        used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
-        scale = grown.importance[used]
-        scaled, others = train._replace(X=train.X[:, used] * scale, table=None), test[:, used] * scale
-        ridges = {of_ridge: LOCAL_FIT} if train.n_classes else {}
-        found |= near_learners(scaled.first(5 * MOST_ROWS), others, {of_mean: 15}, ridges, LOCAL_ROWS)
-        if train.wants(of_kernel):
-            widths = SCALED_WIDTHS if train.n_classes else SCALED_NUMBER_WIDTHS
-            found[of_kernel] = kernel_ridge(scaled, others, seed, widths, N_LANDMARKS)
-    if train.table is not None and not train.n_classes and train.wants(of_means):
-        known, of_test = numbers_of_table(train, train.table)
-        found[of_means] = grow_ensemble(train._replace(X=known), of_test, seed, n_trees).shallow
-    return found
+@dataclass(frozen=True, eq=False)
+class Trees(Learner):
+    """Randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
+
+    of_classes: bool
+
+    name = "trees"
+    takes_weights = True
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """What it predicts."""
+        ridge = ["local ridge, scaled"] if self.of_classes else []
+        near = *outputs_nearby("scaled", "15 neighbours, scaled", *ridge), *_kernels("kernel ridge, scaled")
+        of_means = () if self.of_classes else (Output("trees of means", "tree"),)
+        return Output("trees", "tree"), Output("deep trees", "tree"), *near, *of_means
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Grow trees."""
+        of_mean, of_ridge, of_kernel = "15 neighbours, scaled", "local ridge, scaled", "kernel ridge, scaled"
+        n_trees, parts = n_trees_for(train), []
+        of_trees = {name: kind for name, kind in (("trees", -1), ("deep trees", 0)) if name in requested}
+        if of_trees or not requested.isdisjoint((of_mean, of_ridge, of_kernel)):
+            test = None if rows is None else rows.X
+            grown = grow_ensemble(train, test if of_trees else train.X[:0], seed, n_trees)
+            if of_trees:
+                parts.append(grown.fitted(train, of_trees))
+            used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
+            space = Scaled(used, grown.importance[used])
+            scaled = train._replace(X=space.of(train.X), table=None)
+            ridges = {of_ridge: LOCAL_FIT} if self.of_classes else {}
+            near = FittedNearest.of_train(scaled.first(5 * MOST_ROWS), requested, {of_mean: 15}, ridges, LOCAL_ROWS)
+            parts.append(InSpace(space, near))
+            if of_kernel in requested:
+                widths = SCALED_WIDTHS if self.of_classes else SCALED_NUMBER_WIDTHS
+                parts.append(InSpace(space, KernelRidge.of_train(of_kernel, scaled, seed, widths, N_LANDMARKS)))
+        if train.table is not None and not self.of_classes and "trees of means" in requested:
+            known, numbers = TableNumbers.of_train(train)
+            test = None if rows is None else rows.of_codes(numbers)
+            grown = grow_ensemble(train._replace(X=known), test, seed, n_trees)
+            parts.append(OfCodes(numbers, grown.fitted(train, {"trees of means": -1})))
+        return Together(tuple(parts))
 
 
 def n_trees_for(train: Train) -> int:
@@ -113,40 +190,46 @@ def n_trees_for(train: Train) -> int:
     return max(FEWEST_TREES, min(most, most * TREE_WORK // train.X.size))
 
 
-def gradients(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return kernels in spaces that the gradients of earlier fits scale, or turn (Radhakrishnan et al. 2024).
+class Gradients(Learner):
+    """Kernels in spaces that the gradients of earlier fits scale, or turn (Radhakrishnan et al. 2024).
 
     With M = mean of ∇f ∇f', points become M^½ x, or are scaled by the square roots of its diagonal: what does not
     change the prediction does not count as distance any more.
     """
-    is_turned = {"kernel ridge, scaled by gradients": False, "kernel ridge, turned by gradients": True}
-    wanted = [name for name in is_turned if train.wants(name)]
-    if not wanted:
-        return {}
-    used: Ints = np.arange(train.X.shape[1])
-    if len(used) > MOST_GRADIENTS:
-        used = np.sort(most_telling(train)[:MOST_GRADIENTS])
-    some, others = train._replace(X=train.X[:, used], table=None), test[:, used]
-    first = _mean_slopes(some, np.eye(len(used)), seed)
-    found = {}
-    for name in wanted:
-        products, turn = first, np.eye(len(used))
-        for number in range(GRADIENT_ROUNDS):
-            products = _mean_slopes(some, turn, seed) if number else products
-            if not is_turned[name]:
-                products = np.diag(np.diag(products))
-            total = float(np.trace(products))
-            if not total > 0:
-                break
-            s, axes = linalg.eigh(products / total)
-            turn = (axes * np.sqrt(np.maximum(s, 0.0))) @ axes.T
-        train.check()
-        points = some.X @ turn
-        if not float(points.var(axis=0).sum()) > 0:
-            points, turn = some.X, np.eye(len(used))
-        turned = some._replace(X=points)
-        found[name] = kernel_ridge(turned, others @ turn, seed, SCALED_NUMBER_WIDTHS, N_LANDMARKS)
-    return found
+
+    name = "gradients"
+    outputs = _kernels("kernel ridge, scaled by gradients", "kernel ridge, turned by gradients")
+    takes_weights = True
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Find the spaces, and fit kernels there."""
+        used: Ints = np.arange(train.X.shape[1])
+        if len(used) > MOST_GRADIENTS:
+            used = np.sort(most_telling(train)[:MOST_GRADIENTS])
+        some = train._replace(X=train.X[:, used], table=None)
+        first = _mean_slopes(some, np.eye(len(used)), seed)
+        parts = []
+        for name, is_turned in zip(self.names, (False, True), strict=True):
+            if name not in requested:
+                continue
+            products, turn = first, np.eye(len(used))
+            for number in range(GRADIENT_ROUNDS):
+                products = _mean_slopes(some, turn, seed) if number else products
+                if not is_turned:
+                    products = np.diag(np.diag(products))
+                total = float(np.trace(products))
+                if not total > 0:
+                    break
+                s, axes = linalg.eigh(products / total)
+                turn = (axes * np.sqrt(np.maximum(s, 0.0))) @ axes.T
+            train.check()
+            points = some.X @ turn
+            if not float(points.var(axis=0).sum()) > 0:
+                points, turn = some.X, np.eye(len(used))
+            turned = some._replace(X=points)
+            fit = KernelRidge.of_train(name, turned, seed, SCALED_NUMBER_WIDTHS, N_LANDMARKS)
+            parts.append(InSpace(Turned(used, turn), fit))
+        return Together(tuple(parts))
 
 
 def _mean_slopes(train: Train, turn: Floats, seed: int) -> Floats:

@@ -1,19 +1,21 @@
-"""Families of classes that look at one column at a time: as numbers in order, or as values without one."""
+"""Learners that look at one column at a time: as numbers in order, or as values without one."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, xlogy
 
 from bayesfloor.data.target_encoding import classes_to_encode
-from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
-from bayesfloor.learn.discriminants import fit_logistic, linear_discriminant, shares_of
-from bayesfloor.learn.later import beside, of_rows, repeated
-from bayesfloor.learn.training_rows import Codes, Train, narrow, standardised
-from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.learn.decision_trees import TableNumbers, grow_ensemble
+from bayesfloor.learn.discriminants import LinearShares, fit_logistic, linear_discriminant, shares_of
+from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Look, OfCodes, Output, Rows, Together
+from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.training_rows import Codes, Scaling, Space, Train, is_nominal, standardised_with
+from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Values of a nominal column: the fewest, the most, and rows for each of them on average.
-FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
 #: Names say so much of the classes, as a z-score, and neighbouring ones differ by this share of what distant ones do.
 NAMES_Z, NEIGHBOURS_SHARE = 2.0, 0.6
 #: What stands for a gap among the values of a column: no number that is read is as large.
@@ -24,31 +26,57 @@ MOST_INDICATORS = 600
 N_TREES, MIN_LEAF, MOST_SHARES = 100, 2, 64
 
 
-def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return LDA of normal scores."""
-    return train.asked_for({"LDA of ranks": lambda: linear_discriminant(*narrow(*_normal_scores(train, test)))})
+class Marginals(Learner):
+    """LDA of normal scores."""
+
+    name = "marginals"
+    outputs = (Output("LDA of ranks"),)
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Take the scores of ranks."""
+        points, space = NormalScores.of_rows(train.X)
+        return InSpace(space, linear_discriminant("LDA of ranks", train._replace(X=points, table=None)))
 
 
-def _normal_scores(train: Train, test: Floats) -> tuple[Train, Floats]:
-    """Return features whose ranks are those of normal variables."""
-    n = len(train.X)
-    values, scores = [], []
-    ranks = ndtri((np.arange(n) + 0.5) / n)
-    for line in np.sort(np.ascontiguousarray(train.X.T), axis=1):
-        first = np.flatnonzero(np.append(True, line[1:] > line[:-1]))
-        if len(first) <= 2:  # scores of two values are those values, standardised
-            first = first[:0]
-        count = np.diff(first, append=n)
-        values.append(line[first])
-        scores.append(ranks[np.minimum(first + count // 2, n - 1)])
-    known, others = (_interpolated(rows, tuple(values), tuple(scores)) for rows in (train.X, test))
-    points, rest = standardised(known, others)
-    return Train(points, train.codes, train.n_classes), rest
+@dataclass(frozen=True, eq=False)
+class NormalScores(Space):
+    """Features whose ranks are those of normal variables.
+
+    Attributes
+    ----------
+    values, scores : tuple of ndarray
+        Values of each column, and their scores; other values lie between them. Columns without any stay as they are.
+    scaling : Scaling
+        Of the scores.
+    """
+
+    values: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
+    scaling: Scaling
+
+    @classmethod
+    def of_rows(cls, X: Floats) -> tuple[Floats, "NormalScores"]:
+        """Return the scores of training rows, and how to get those of others."""
+        n = len(X)
+        values, scores = [], []
+        ranks = ndtri((np.arange(n) + 0.5) / n)
+        for line in np.sort(np.ascontiguousarray(X.T), axis=1):
+            first = np.flatnonzero(np.append(True, line[1:] > line[:-1]))
+            if len(first) <= 2:  # scores of two values are those values, standardised
+                first = first[:0]
+            count = np.diff(first, append=n)
+            values.append(line[first])
+            scores.append(ranks[np.minimum(first + count // 2, n - 1)])
+        points, scaling = standardised_with(_interpolated(X, tuple(values), tuple(scores)))
+        return points, cls(tuple(values), tuple(scores), scaling)
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the scores of rows."""
+        return self.scaling.alike(_interpolated(rows, self.values, self.scores))
 
 
-@of_rows
 def _interpolated(rows: Floats, values: tuple[Floats, ...], scores: tuple[Floats, ...]) -> Floats:
-    """Return the score of each value, from those of known ones; columns without any stay as they are."""
+    """Return the score of each value, from those of known ones."""
     columns = np.array(rows.T, order="C")
     for j, known in enumerate(values):
         if len(known):
@@ -67,88 +95,105 @@ def log_ratios(bins: Ints, n_bins: int, train: Train) -> Floats:
 # --- values without an order
 
 
-def is_nominal(X: Floats) -> Bools:
-    """Tell which columns have few values, each of them in several rows, and so may be names that were numbered."""
-    n_values = 1 + (np.diff(np.sort(X, axis=0), axis=0) > 0).sum(axis=0)
-    return (n_values >= FEWEST_VALUES) & (n_values <= min(MOST_VALUES, len(X) // ROWS_OF_VALUE))
-
-
-class Values(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Values(Record):
     """A column whose values are taken for names.
 
     Attributes
     ----------
-    train, test : ndarray of shape (n,)
-        The number of each row's value; `n_values` for those that no training row has.
-    n_values : int
-        Values of the training rows.
-    score : float
-        z-score of what is lost where values are taken together that are far from each other.
+    column : int
+        Which one.
+    of_table : bool
+        Whether it is one of a table's; otherwise it is a feature.
+    known : ndarray of shape (n_values,)
+        The values of training rows, sorted.
     """
 
-    train: Ints
-    test: Ints
-    n_values: int
-    score: float
+    column: int
+    of_table: bool
+    known: Floats
+
+    @classmethod
+    def of_column(cls, column: int, of_table: bool, rows: Rows) -> "Values":
+        """List the values of training rows."""
+        return cls(column, of_table, np.unique(_filled(column, of_table, rows)))
+
+    def of(self, rows: Rows) -> Ints:
+        """Return the number of each row's value; that behind all of them where no training row has it."""
+        others = _filled(self.column, self.of_table, rows)
+        place = np.minimum(np.searchsorted(self.known, others), len(self.known) - 1)
+        return np.where(self.known[place] == others, place, len(self.known))
 
 
-def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return naive Bayes and logistic regression of values, and randomised trees of the classes' shares in each."""
-    names = "value naive Bayes", "value logistic", "trees of shares"
-    if not train.wants(*names):
-        return {}
-    if train.table is not None:
-        known, others, is_value = train.table
-    else:
-        known, others, is_value = train.X, test, is_nominal(train.X)
-    columns = [_values_of(known[:, j], others[:, j], train) for j in np.flatnonzero(is_value)]
-    if train.table is None:
-        columns = [column for column in columns if column.score > 0]
-        if not columns:
-            prior = repeated(test, train.prior)
-            return train.asked_for(dict.fromkeys(names, lambda: prior))
-    by_score = sorted(columns, key=lambda column: -column.score)
-    return train.asked_for({
-        "value naive Bayes": lambda: _naive_bayes_of_values(columns, train, test),
-        "value logistic": lambda: _logistic_of_values(by_score, train, test),
-        "trees of shares": lambda: _trees_of_shares(by_score, train, test, seed),
-    })  # fmt: skip
+def _filled(column: int, of_table: bool, rows: Rows) -> Floats:
+    """Return a column, in which a gap is a value as well."""
+    columns: Any = rows.codes if of_table else rows.X
+    return np.where(np.isnan(columns[:, column]), GAP, columns[:, column])
 
 
-def _naive_bayes_of_values(columns: list[Values], train: Train, test: Floats) -> Floats:
-    """Return naive Bayes of values; one that no training row has says nothing."""
-    log_p = repeated(test, np.log(train.prior))
-    for column in columns:
-        table = np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])
-        log_p = _with_line_of(log_p, column.test, table)
-    return shares_of(log_p)
+class Nominal(Learner):
+    """Naive Bayes and logistic regression of values, and randomised trees of the classes' shares in each."""
+
+    name = "nominal"
+    outputs = Output("value naive Bayes"), Output("value logistic"), Output("trees of shares", "tree")
+    learns_slowly = True
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for values that may be names."""
+        return self if look.has_names else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Tell names from numbers, and learn what each says; without any there is the prior."""
+        table = train.table
+        known = Rows(train.X, None if table is None else table.values)
+        is_value = is_nominal(train.X) if table is None else table.is_category
+        columns = [Values.of_column(j, table is not None, known) for j in np.flatnonzero(is_value).tolist()]
+        numbers = {column: column.of(known) for column in columns}
+        scores = {column: _score_of_names(numbers[column], train) for column in columns}
+        if table is None:
+            columns = [column for column in columns if scores[column] > 0]
+            if not columns:
+                return Constant(tuple(name for name in self.names if name in requested), train.prior, True)
+        by_score = sorted(columns, key=lambda column: -scores[column])
+        learned: dict[str, Callable[[], Fitted]] = {
+            "value naive Bayes": lambda: BayesOfValues.of_train(columns, numbers, train),
+            "value logistic": lambda: LogisticOfValues.of_train(by_score, train, known),
+            "trees of shares": lambda: _trees_of_values(by_score, train, known, seed, rows),
+        }
+        return Together(tuple(learn() for name, learn in learned.items() if name in requested))
 
 
-@of_rows
-def _with_line_of(log_p: Floats, places: Ints, table: Floats) -> Floats:
-    """Add the line of a table that each row has."""
-    return log_p + table[places]
+@dataclass(frozen=True, eq=False)
+class BayesOfValues(Fitted):
+    """Naive Bayes of values; one that no training row has says nothing.
 
+    Attributes
+    ----------
+    columns : tuple of Values
+        The values.
+    tables : tuple of ndarray of shape (n_values + 1, n_classes)
+        What each says, and the last that no training row has.
+    log_prior : ndarray of shape (n_classes,)
+        Logarithms of the classes' shares.
+    """
 
-def _trees_of_shares(columns: list[Values], train: Train, test: Floats, seed: int) -> Floats:
-    """Return randomised trees of the classes' shares in each value."""
-    table = _with_values(columns, train, test) if train.table is None else train.table
-    known, others = numbers_of_table(train, table)
-    return grow_ensemble(train._replace(X=known), others, seed, N_TREES, MIN_LEAF).deep
+    columns: tuple[Values, ...]
+    tables: tuple[Floats, ...]
+    log_prior: Floats
 
+    @classmethod
+    def of_train(cls, columns: list[Values], numbers: dict[Values, Ints], train: Train) -> "BayesOfValues":
+        """Count classes in the values."""
+        ratios = [log_ratios(numbers[column], len(column.known), train) for column in columns]
+        tables = [np.vstack([of_column, np.zeros(train.n_classes)]) for of_column in ratios]
+        return cls(tuple(columns), tuple(tables), np.log(train.prior))
 
-def _values_of(known: Floats, others: Floats, train: Train) -> Values:
-    """Number the values of a column; a gap is a value as well."""
-    values, numbers = np.unique(np.where(np.isnan(known), GAP, known), return_inverse=True)
-    return Values(numbers, _places_among(others, values), len(values), _score_of_names(numbers, train))
-
-
-@of_rows
-def _places_among(others: Floats, values: Floats) -> Ints:
-    """Return the number of each value among known ones, which are sorted, and how many there are for any other."""
-    others = np.where(np.isnan(others), GAP, others)
-    place = np.minimum(np.searchsorted(values, others), len(values) - 1)
-    return np.where(values[place] == others, place, len(values))
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        log_p = np.tile(self.log_prior, (len(rows.X), 1))
+        for column, table in zip(self.columns, self.tables, strict=True):
+            log_p += table[column.of(rows)]
+        return {"value naive Bayes": shares_of(log_p)}
 
 
 def _score_of_names(numbers: Ints, train: Train) -> float:
@@ -173,26 +218,70 @@ def _information(cells: Ints, train: Train) -> float:
     return float(xlogy(counts, counts).sum() - xlogy(totals, totals).sum())
 
 
-def _logistic_of_values(columns: list[Values], train: Train, test: Floats) -> Floats:
-    """Return logistic regression of the features and of indicators of values, from the column that says most on."""
-    taken: list[Values] = []
-    for column in columns:  # one that is too wide leaves the others their room
-        if sum(each.n_values for each in taken) + column.n_values <= MOST_INDICATORS:
-            taken.append(column)
-    known = [np.eye(column.n_values)[column.train] for column in taken]
-    others = [_indicators(column.test, column.n_values) for column in taken]
-    return fit_logistic(np.hstack([train.X, *known]), train, beside(test, *others))
+@dataclass(frozen=True, eq=False)
+class LogisticOfValues(Fitted):
+    """Logistic regression of the features and of indicators of values."""
+
+    columns: tuple[Values, ...]
+    shares: LinearShares
+
+    @classmethod
+    def of_train(cls, columns: list[Values], train: Train, known: Rows) -> "LogisticOfValues":
+        """Regress the classes on them, from the column that says most on."""
+        taken: tuple[Values, ...] = ()
+        for column in columns:  # one that is too wide leaves the others their room
+            if _n_values((*taken, column)) <= MOST_INDICATORS:
+                taken = *taken, column
+        return cls(taken, LinearShares("value logistic", *fit_logistic(_with_indicators(taken, known), train)))
+
+    def check(self) -> None:
+        """Indicators take no more memory than in training."""
+        require(_n_values(self.columns) <= MOST_INDICATORS)
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        return self.shares.predict(rows.at(_with_indicators(self.columns, rows)))
 
 
-@of_rows
-def _indicators(places: Ints, n_values: int) -> Floats:
-    """Return a column of 0 and 1 for each value; none of them for one that is not known."""
-    return np.eye(n_values + 1)[places, :-1]
+def _n_values(columns: tuple[Values, ...]) -> int:
+    return sum(len(column.known) for column in columns)
 
 
-def _with_values(columns: list[Values], train: Train, test: Floats) -> Codes:
-    """Return the features and, as categories beside them, the columns whose values say most."""
-    taken = columns[: MOST_SHARES // len(classes_to_encode(train.codes, train.n_classes))]
-    known, others = [column.train for column in taken], [column.test for column in taken]
-    is_category = np.arange(train.X.shape[1] + len(taken)) >= train.X.shape[1]
-    return Codes(beside(train.X, *known), beside(test, *others), is_category)
+def _with_indicators(columns: tuple[Values, ...], rows: Rows) -> Floats:
+    """Return the features, and a column of 0 and 1 for each value; all 0 for one that no training row has."""
+    return np.column_stack([rows.X, *(np.eye(len(each.known) + 1)[each.of(rows), :-1] for each in columns)])
+
+
+@dataclass(frozen=True, eq=False)
+class BesideValues(Fitted):
+    """What was learned from the features and, as categories beside them, columns whose values say most."""
+
+    columns: tuple[Values, ...]
+    fitted: Fitted
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Put the columns beside the features, and predict them."""
+        return self.fitted.predict(_with_values(self.columns, rows))
+
+
+def _with_values(columns: tuple[Values, ...], rows: Rows) -> Rows:
+    """Return rows whose codes are the features and, beside them, the numbers of values."""
+    return Rows(rows.X, np.column_stack([rows.X, *(column.of(rows) for column in columns)]), rows.check)
+
+
+def _trees_of_values(columns: list[Values], train: Train, known: Rows, seed: int, rows: Rows | None) -> Fitted:
+    """Grow trees of the classes' shares in values: of a table, or of the columns that say most."""
+    if train.table is not None:
+        return _trees_of_shares(train, seed, rows)
+    taken = tuple(columns[: MOST_SHARES // len(classes_to_encode(train.codes, train.n_classes))])
+    codes: Any = _with_values(taken, known).codes
+    train = train._replace(table=Codes(codes, np.arange(codes.shape[1]) >= train.X.shape[1]))
+    return BesideValues(taken, _trees_of_shares(train, seed, None if rows is None else _with_values(taken, rows)))
+
+
+def _trees_of_shares(train: Train, seed: int, rows: Rows | None) -> Fitted:
+    """Grow randomised trees of the classes' shares in categories."""
+    X, numbers = TableNumbers.of_train(train)
+    test = None if rows is None else rows.of_codes(numbers)
+    grown = grow_ensemble(train._replace(X=X), test, seed, N_TREES, MIN_LEAF)
+    return OfCodes(numbers, grown.fitted(train, {"trees of shares": 0}))

@@ -1,14 +1,16 @@
 """Nearest rows: the search, the mean of their targets, and kernel ridge regression of them alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.learn.later import of_rows
+from bayesfloor.learn.learner import Fitted, Output, Rows
 from bayesfloor.learn.nearest_kernels import fit_nearest, keep_nearest
-from bayesfloor.learn.training_rows import Singles, Train, never_stop, single, typical_distance
+from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.training_rows import Singles, Train, never_stop, single, typical_distance, within
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Width of local ridge regression, as a share of the median distance, and its penalty.
@@ -33,7 +35,6 @@ CLOSE_TESTS, CLOSE_ROWS, FEW_DIRECTIONS = 64, 256, 6.0
 ROUNDED = 1e-5
 
 
-@of_rows
 def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[], None] = never_stop) -> Ints:
     """Return the numbers of the k nearest rows of X for each test row, the nearest first; `check` as in `Train`.
 
@@ -94,36 +95,47 @@ def _boxes(X: Singles, most: int) -> list[Ints]:
     return found
 
 
-def mean_of_nearest(train: Train, nearest: Ints, prior: Floats | None = None) -> Floats:
-    """Return the mean target of nearest rows, with the prior as one row more.
+@dataclass(frozen=True, eq=False)
+class MeanOfNearest(Record):
+    """The mean target of nearest rows, with the prior as one row more.
 
-    Parameters
+    Attributes
     ----------
-    train : Train
-        Rows with targets.
-    nearest : ndarray of shape (n_test, k)
-        Nearest rows.
-    prior : ndarray or None, default=None
-        As `Train.prior`, where the rows are some of many; None for that of the rows.
-
-    Returns
-    -------
-    ndarray of shape (n_test, n_classes), or (n_test,) for numbers
+    y : ndarray of shape (n,)
+        Targets of the rows.
+    weight : ndarray of shape (n,) or None
+        What they count.
+    prior : ndarray
+        As `Train.prior`.
+    are_classes : bool
+        Whether targets are classes.
     """
-    prior = train.prior if prior is None else prior
-    return _mean_target(nearest, train.y, train.weight, prior, train.n_classes > 0)
+
+    y: NDArray[Any]
+    weight: Floats | None
+    prior: Floats
+    are_classes: bool
+
+    @classmethod
+    def of_train(cls, train: Train, prior: Floats | None = None) -> "MeanOfNearest":
+        """Take the targets of rows; a prior where the rows are some of many."""
+        return cls(train.y, train.weight, train.prior if prior is None else prior, train.n_classes > 0)
+
+    def of(self, nearest: Ints) -> Floats:
+        """Return the mean of nearest rows, (n_test, k): (n_test, n_classes), or (n_test,) for numbers."""
+        weight = np.ones(nearest.shape) if self.weight is None else self.weight[nearest]
+        mass = 1.0 + weight.sum(axis=1)
+        if not self.are_classes:
+            return (self.prior[0] + np.einsum("ij,ij->i", weight, self.y[nearest])) / mass
+        totals, numbers = np.tile(self.prior, (len(nearest), 1)), np.arange(len(nearest))
+        for column, rows in enumerate(nearest.T):
+            totals[numbers, self.y[rows]] += weight[:, column]
+        return totals / mass[:, np.newaxis]
 
 
-@of_rows
-def _mean_target(nearest: Ints, y: NDArray[Any], weights: Floats | None, prior: Floats, are_classes: bool) -> Floats:
-    weight = np.ones(nearest.shape) if weights is None else weights[nearest]
-    mass = 1.0 + weight.sum(axis=1)
-    if not are_classes:
-        return (prior[0] + np.einsum("ij,ij->i", weight, y[nearest])) / mass
-    totals, numbers = np.tile(prior, (len(nearest), 1)), np.arange(len(nearest))
-    for column, rows in enumerate(nearest.T):
-        totals[numbers, y[rows]] += weight[:, column]
-    return totals / mass[:, np.newaxis]
+def outputs_nearby(space: str, *names: str) -> tuple[Output, ...]:
+    """Return outputs that look for nearest rows in a space."""
+    return tuple(Output(name, "local ridge" if "ridge" in name else "neighbours", space) for name in names)
 
 
 def near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
@@ -132,101 +144,139 @@ def near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float
     return means, {f"local ridge {width}, {space}": (width, penalty) for width, penalty in LOCAL_FITS}
 
 
-def near_learners(
-    train: Train, test: NDArray[Any], means: dict[str, int], ridges: dict[str, tuple[float, float]], n_local: int
-) -> dict[str, Floats]:
-    """Return what is asked for of means of nearest rows, and of kernel ridge regression of them.
-
-    Parameters
-    ----------
-    train : Train
-        Rows with targets.
-    test : ndarray of shape (n_test, d)
-        Rows to predict.
-    means : dict of str to int
-        How many nearest rows there are in a mean, for each learner.
-    ridges : dict of str to (float, float)
-        Width and penalty of local ridge regression, for each learner.
-    n_local : int
-        Nearest rows that it is fitted to.
-
-    Returns
-    -------
-    dict of str to ndarray
-    """
-    means = {name: k for name, k in means.items() if train.wants(name)}
-    ridges = {name: fit for name, fit in ridges.items() if train.wants(name)}
-    n_nearest = max([0, *means.values(), *(n_local for _ in ridges)])
-    if not n_nearest:
-        return {}
-    nearest = nearest_rows(single(train.X), test, n_nearest, check=train.check)
-    n_nearest = min(n_nearest, len(train.X))
-    found = {name: mean_of_nearest(train, nearest[:, 0 : min(k, n_nearest)]) for name, k in means.items()}
-    for name, (width, penalty) in ridges.items():
-        found[name] = local_ridge(train, test, nearest[:, 0 : min(n_local, n_nearest)], width, penalty)
-    return found
-
-
-def local_ridge(
-    train: Train,
-    test: NDArray[Any],
-    nearest: Ints,
-    width: float = LOCAL_WIDTH,
-    penalty: float = LOCAL_PENALTY,
-    prior: Floats | None = None,
-) -> Floats:
-    """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
+@dataclass(frozen=True, eq=False)
+class LocalRidge(Record):
+    """Kernel ridge regression for each row, fitted to its nearest rows alone.
 
     Far rows have small weights in kernel ridge regression, so this comes close to that of all rows.
 
-    Parameters
+    Attributes
     ----------
-    train : Train
-        Rows with targets.
-    test : ndarray of shape (n_test, d)
-        Rows to predict.
-    nearest : ndarray of shape (n_test, k)
-        Their nearest rows.
-    width, penalty : float
-        Width of the kernel, as a share of the median distance between rows, and what is added to its diagonal for a
-        row of weight 1.
-    prior : ndarray or None, default=None
-        As for `mean_of_nearest`.
-
-    Returns
-    -------
-    ndarray of shape (n_test, n_classes), or (n_test,) for numbers
+    scale : float
+        What squared distances are multiplied by in the kernel.
+    penalties : ndarray of shape (n,), float32
+        Added to the diagonal for each row.
+    codes, values : ndarray of shape (n,)
+        The column of the target that each row has a value in, and the value.
+    prior : ndarray of shape (n_targets,), float32
+        What is predicted far from all rows.
+    are_classes : bool
+        Whether targets are classes.
     """
-    known = single(train.X)
-    scale = -0.5 / (width**2 * typical_distance(known[:LOCAL_SAMPLE]))
-    middle = single(train.prior if prior is None else prior)
-    penalties = single(penalty / np.maximum(train.weights, LIGHTEST))
-    codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
-    values = np.ones(len(codes), np.float32) if train.n_classes else single(train.y)
-    predicted = _fitted_nearby(test, nearest, known, scale, penalties, codes, values, middle, check=train.check)
-    return train.within(predicted, LEAST)
+
+    scale: float
+    penalties: Singles
+    codes: NDArray[np.int32]
+    values: Singles
+    prior: Singles
+    are_classes: bool
+
+    @classmethod
+    def of_train(
+        cls, train: Train, width: float = LOCAL_WIDTH, penalty: float = LOCAL_PENALTY, prior: Floats | None = None
+    ) -> "LocalRidge":
+        """Prepare rows.
+
+        Parameters
+        ----------
+        train : Train
+            Rows with targets.
+        width, penalty : float
+            Width of the kernel, as a share of the median distance between rows, and what is added to its diagonal for
+            a row of weight 1.
+        prior : ndarray or None, default=None
+            As `Train.prior`, where the rows are some of many; None for that of the rows.
+        """
+        codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
+        return cls(
+            scale=-0.5 / (width**2 * typical_distance(single(train.X)[:LOCAL_SAMPLE])),
+            penalties=single(penalty / np.maximum(train.weights, LIGHTEST)),
+            codes=codes,
+            values=np.ones(len(codes), np.float32) if train.n_classes else single(train.y),
+            prior=single(train.prior if prior is None else prior),
+            are_classes=train.n_classes > 0,
+        )
+
+    def check(self) -> None:
+        """Every row has a target that is there."""
+        require(len(self.penalties) == len(self.codes) == len(self.values))
+        require((self.codes >= 0).all() and (self.codes < len(self.prior)).all())
+
+    def of(self, known: Singles, test: NDArray[Any], nearest: Ints, check: Callable[[], None] = never_stop) -> Floats:
+        """Return what it predicts for rows, from all known rows and the numbers of the nearest of them."""
+        others, nearest = single(test), np.ascontiguousarray(nearest)
+        if others.shape[1] != known.shape[1] or nearest.max(initial=0) >= len(known):
+            raise ValueError("nearest rows are looked for among other rows than these")
+        predicted = np.empty((len(test), len(self.prior)), np.float32)
+        for first in range(0, len(test), LOCAL_BLOCK):
+            check()
+            rows = slice(first, first + LOCAL_BLOCK)
+            of_block = others[rows], nearest[rows], np.float32(self.scale)
+            of_rows = self.penalties, self.codes, self.values, self.prior
+            fit_nearest(known, *of_block, *of_rows, predicted[rows])
+        return within(np.asarray(predicted + self.prior, np.float64), LEAST, self.are_classes)
 
 
-@of_rows
-def _fitted_nearby(
-    test: NDArray[Any],
-    nearest: Ints,
-    known: Singles,
-    scale: float,
-    penalties: Singles,
-    codes: NDArray[np.int32],
-    values: Singles,
-    prior: Singles,
-    check: Callable[[], None] = never_stop,
-) -> Floats:
-    """Return kernel ridge regression of the nearest rows of each test row."""
-    others, nearest = single(test), np.ascontiguousarray(nearest)
-    if others.shape[1] != known.shape[1] or nearest.max(initial=0) >= len(known):
-        raise ValueError("nearest rows are looked for among other rows than these")
-    predicted = np.empty((len(test), len(prior)), np.float32)
-    for first in range(0, len(test), LOCAL_BLOCK):
-        check()
-        rows = slice(first, first + LOCAL_BLOCK)
-        of_block = others[rows], nearest[rows], np.float32(scale)
-        fit_nearest(known, *of_block, penalties, codes, values, prior, predicted[rows])
-    return np.asarray(predicted + prior, np.float64)
+@dataclass(frozen=True, eq=False)
+class FittedNearest(Fitted):
+    """Means of nearest rows, and kernel ridge regressions of them.
+
+    Attributes
+    ----------
+    known : ndarray of shape (n, d), float32
+        The rows that are looked among.
+    mean : MeanOfNearest
+        Their targets.
+    means : dict of str to int
+        How many nearest rows there are in a mean, for each output.
+    ridges : dict of str to LocalRidge
+        Of each output.
+    n_local : int
+        Nearest rows that these are fitted to.
+    """
+
+    known: Singles
+    mean: MeanOfNearest
+    means: dict[str, int]
+    ridges: dict[str, LocalRidge]
+    n_local: int
+
+    @classmethod
+    def of_train(
+        cls,
+        train: Train,
+        requested: frozenset[str],
+        means: dict[str, int],
+        ridges: dict[str, tuple[float, float]],
+        n_local: int,
+    ) -> "FittedNearest":
+        """Keep rows for what is requested; `ridges` have a width and a penalty each."""
+        return cls(
+            known=single(train.X),
+            mean=MeanOfNearest.of_train(train),
+            means={name: k for name, k in means.items() if name in requested},
+            ridges={name: LocalRidge.of_train(train, *fit) for name, fit in ridges.items() if name in requested},
+            n_local=n_local,
+        )
+
+    def check(self) -> None:
+        """Every row has a target, and there are rows."""
+        require(self.known.ndim == 2 and len(self.known) > 0 and self.n_local > 0)
+        require(all(k > 0 for k in self.means.values()))
+        require(all(len(ridge.codes) == len(self.known) for ridge in self.ridges.values()))
+
+    def only(self, names: Collection[str]) -> Fitted:
+        """Return what some of the outputs need."""
+        means = {name: k for name, k in self.means.items() if name in names}
+        return replace(self, means=means, ridges={name: each for name, each in self.ridges.items() if name in names})
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Look for the nearest rows once, and return what they say."""
+        n_nearest = min(max([0, *self.means.values(), *(self.n_local for _ in self.ridges)]), len(self.known))
+        if not n_nearest:
+            return {}
+        nearest = nearest_rows(self.known, rows.X, n_nearest, check=rows.check)
+        found = {name: self.mean.of(nearest[:, :k]) for name, k in self.means.items()}
+        for name, ridge in self.ridges.items():
+            found[name] = ridge.of(self.known, rows.X, nearest[:, : self.n_local], rows.check)
+        return found

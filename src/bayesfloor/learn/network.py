@@ -1,5 +1,6 @@
 """A small network, for columns of 0 and 1."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayesfloor.learn.later import of_rows
+from bayesfloor.learn.learner import Fitted, Learner, Look, Output, Rows
 from bayesfloor.learn.network_kernels import KEPT, KEPT_OF_SQUARES, pass_over
 from bayesfloor.learn.training_rows import Singles, Train
 from bayesfloor.runtime.arrays import Floats
@@ -24,32 +25,55 @@ STEP_SIZE, STEP_SIZE_OF_MANY, PENALTY = 0.01, 0.014, 1e-3
 MOST_EPOCHS, FEWEST_EPOCHS = 40, 10
 #: Columns times passes over the rows.
 COLUMNS_SEEN = 2000
-#: Share of the columns that must have two values.
-SHARE_OF_BINARY = 0.8
 
 
-def is_mostly_binary(X: NDArray[Any]) -> bool:
-    """Tell whether most of the columns that vary have two values."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    varies = high > low
-    is_binary = (np.equal(X, low) | np.equal(X, high)).all(axis=0)
-    return int(varies.sum()) > 2 and bool(is_binary[varies].mean() >= SHARE_OF_BINARY)
+@dataclass(frozen=True, eq=False)
+class FittedNetwork(Fitted):
+    """The range of the columns, the weights of the network in one array, and the sizes of its layers."""
+
+    low: NDArray[Any]
+    high: NDArray[Any]
+    parameters: Singles
+    sizes: tuple[int, ...]
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return the probabilities of the classes."""
+        points = _between_0_and_1(rows.X, self.low, self.high)
+        scores = _scores(points, _layers_of(self.parameters, self.sizes)).astype(np.float64)
+        return {"network": np.asarray(softmax(scores, axis=1))}
 
 
-def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return a network of two hidden layers, trained by Adam (Kingma and Ba 2015) in single precision."""
-    if not train.wants("network"):
-        return {}
-    low, high = train.X.min(axis=0), train.X.max(axis=0)
-    width = np.where(high > low, high - low, 1.0)
-    rows, others = (_between_0_and_1(side, low, high, width) for side in (train.X, test))
-    parameters, sizes = _train_network(rows, train, seed)
-    return {"network": _network_shares(others, parameters, sizes)}
+@dataclass(frozen=True, eq=False)
+class Network(Learner):
+    """A network of two hidden layers, trained by Adam (Kingma and Ba 2015) in single precision.
+
+    Attributes
+    ----------
+    most_seen : int or None
+        Rows of all passes together at the most; None for any number.
+    """
+
+    most_seen: int | None = None
+
+    name = "network"
+    outputs = (Output("network", "kernel"),)
+    learns_slowly = True
+
+    def suited(self, look: Look) -> Learner | None:
+        """Return the learner for columns of two values."""
+        return self if look.is_binary else None
+
+    def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
+        """Train the network."""
+        if self.most_seen is not None:
+            train = train.first(self.most_seen // n_epochs(train.X.shape[1]))
+        low, high = train.X.min(axis=0), train.X.max(axis=0)
+        return FittedNetwork(low, high, *_train_network(_between_0_and_1(train.X, low, high), train, seed))
 
 
-@of_rows
-def _between_0_and_1(rows: Floats, low: Floats, high: Floats, width: Floats) -> Singles:
+def _between_0_and_1(rows: Floats, low: NDArray[Any], high: NDArray[Any]) -> Singles:
     """Scale columns by the range of the training rows, and hold other rows near it."""
+    width = np.where(high > low, high - low, 1.0)
     return ((np.clip(rows, low - width, high + width) - low) / width).astype(np.float32)
 
 
@@ -82,12 +106,6 @@ def _train_network(rows: Singles, train: Train, seed: int) -> tuple[Singles, tup
         given = rows[order], train.codes[order], of_epoch, np.float32(PENALTY)
         pass_over(*given, n_units, train.n_classes, parameters, mean, square)
     return parameters, sizes
-
-
-@of_rows
-def _network_shares(rows: Singles, parameters: Singles, sizes: tuple[int, ...]) -> Floats:
-    """Return the probabilities of the classes."""
-    return np.asarray(softmax(_scores(rows, _layers_of(parameters, sizes)).astype(np.float64), axis=1))
 
 
 def _layers_of(flat: Singles, sizes: tuple[int, ...]) -> list[Singles]:

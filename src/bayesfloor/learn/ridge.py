@@ -8,6 +8,7 @@ decomposition then serves every penalty p, and one of two criteria chooses it:
 - *leave-one-out*, exactly, where the rows are at hand and their residuals are of use.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
-from bayesfloor.learn.later import of_rows
-from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances
+from bayesfloor.learn.learner import Fitted, Rows
+from bayesfloor.learn.records import Record
+from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances, within
 from bayesfloor.runtime.arrays import Floats
 
 #: Ridge penalties to choose from, as multiples of the rows.
@@ -47,7 +49,8 @@ LEAST_DIRECT = 1e-5
 BLOCK, MOST_KEPT = 4096, 8_000_000
 
 
-class RidgeFit(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RidgeFit(Record):
     """Ridge regression of centred targets.
 
     Attributes
@@ -69,7 +72,6 @@ class RidgeFit(NamedTuple):
         return linear_targets(features, self.coefficients, self.offset)
 
 
-@of_rows
 def linear_targets(features: NDArray[Any], coefficients: Floats, offset: Floats) -> Floats:
     """Return the targets of rows, from their features."""
     return features @ coefficients + offset
@@ -250,7 +252,8 @@ def fit_leaving_one_out(features: Singles, targets: Singles, penalties: Floats) 
 # --- Gaussian kernels of landmarks
 
 
-class LandmarkFit(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LandmarkFit(Record):
     """Ridge regression on Gaussian kernels of landmarks.
 
     Attributes
@@ -269,23 +272,17 @@ class LandmarkFit(NamedTuple):
 
     def predict(self, points: NDArray[Any]) -> Floats:
         """Return the targets of points in the space of the landmarks."""
-        return _kernel_targets(points, self.landmarks, self.scale, self.fit.coefficients, self.fit.offset)
+        found = np.empty((len(points), len(self.fit.offset)))
+        for first in range(0, len(points), BLOCK):
+            block = slice(first, first + BLOCK)
+            distances = squared_distances(single(points[block]), self.landmarks)
+            found[block] = self.fit.predict(gaussian_kernel(distances, self.scale))
+        return found
 
     def gradients(self, points: NDArray[Any]) -> Floats:
         """Return the gradients of the first target at points."""
         kernels = gaussian_kernel(squared_distances(single(points), self.landmarks), self.scale)
         return gaussian_slopes(points, self.landmarks, kernels * self.fit.coefficients[:, 0], self.scale)
-
-
-@of_rows
-def _kernel_targets(points: NDArray[Any], landmarks: Singles, scale: float, solution: Floats, offset: Floats) -> Floats:
-    """Return the targets of points, from their kernels."""
-    found = np.empty((len(points), len(offset)))
-    for first in range(0, len(points), BLOCK):
-        block = slice(first, first + BLOCK)
-        distances = squared_distances(single(points[block]), landmarks)
-        found[block] = gaussian_kernel(distances, scale) @ solution + offset
-    return found
 
 
 def gaussian_kernel(distances: Singles, scale: float) -> Singles:
@@ -459,7 +456,42 @@ def _n_choosing(m: int) -> int:
     return min(m, max(CHOOSING, round(SHARE_CHOOSING * m)))
 
 
+@dataclass(frozen=True, eq=False)
+class KernelRidge(Fitted):
+    """Ridge regression on Gaussian kernels of landmarks, as an output.
+
+    Attributes
+    ----------
+    name : str
+        Of the output.
+    fit : LandmarkFit
+        From rows to targets.
+    least : float
+        Smallest probability of a class.
+    are_classes : bool
+        Whether targets are classes.
+    """
+
+    name: str
+    fit: LandmarkFit
+    least: float
+    are_classes: bool
+
+    @classmethod
+    def of_fit(cls, name: str, train: Train, fit: LandmarkFit) -> "KernelRidge":
+        """Name a fit of training rows."""
+        return cls(name, fit, 0.5 / (len(train.X) + 1.0), train.n_classes > 0)
+
+    @classmethod
+    def of_train(cls, name: str, train: Train, seed: int, widths: tuple[float, ...], n_landmarks: int) -> "KernelRidge":
+        """Fit training rows, at the best of several widths."""
+        return cls.of_fit(name, train, Landmarks(train, seed, n_landmarks).best(widths))
+
+    def predict(self, rows: Rows) -> dict[str, Floats]:
+        """Return probabilities, or numbers."""
+        return {self.name: within(self.fit.predict(rows.X), self.least, self.are_classes)}
+
+
 def kernel_ridge(train: Train, test: NDArray[Any], seed: int, widths: tuple[float, ...], n_landmarks: int) -> Floats:
     """Return predictions by Gaussian kernels of landmarks, at the best of several widths."""
-    predicted = Landmarks(train, seed, n_landmarks).best(widths).predict(test)
-    return train.within(predicted, 0.5 / (len(train.X) + 1.0))
+    return KernelRidge.of_train("", train, seed, widths, n_landmarks).predict(Rows(test))[""]

@@ -99,7 +99,7 @@ def store_rows(
     y = sample.codes if is_classes else (sample.y - units[0]) / units[1]
     train = Train(points, y, len(sample.classes) if is_classes else 0)
     if tabular is not None:
-        train = train._replace(table=Codes(tabular.values, tabular.values[:0], tabular.is_category))
+        train = train._replace(table=Codes(tabular.values, tabular.is_category))
     encoder = RowEncoder.of_sample(train, scaling, () if tabular is None else tabular.from_labels, seed)
     writer = PartWriter(n_samples, encoder.n_directions, len(encoder.sources), np.int32 if is_classes else np.float64)
     last_key = of_sample.keys.max()

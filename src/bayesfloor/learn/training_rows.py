@@ -1,6 +1,7 @@
 """What every learner starts from: standardised rows, their targets, distances, and categories as means of targets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +17,7 @@ from bayesfloor.data.target_encoding import (
     out_of_fold_shares,
     value_means,
 )
-from bayesfloor.learn.later import of_rows
+from bayesfloor.learn.records import Record, require
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Features above which a covariance matrix of all of them takes too long.
@@ -33,6 +34,11 @@ COMPONENT_ROWS = 20_000
 NEAR = 1e-6
 #: Differences of rows that are taken at a time, in numbers.
 AT_ONCE = 2**20
+
+#: Values of a nominal column: the fewest, the most, and rows for each of them on average.
+FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
+#: Share of the columns that must have two values.
+SHARE_OF_BINARY = 0.8
 
 #: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
@@ -51,14 +57,13 @@ class Codes(NamedTuple):
 
     Attributes
     ----------
-    train, test : ndarray of shape (n, n_columns)
-        Rows to learn from and rows to predict: numbers, codes from 0 for categories, NaN where a value is missing.
+    values : ndarray of shape (n, n_columns)
+        Rows to learn from: numbers, codes from 0 for categories, NaN where a value is missing.
     is_category : ndarray of shape (n_columns,)
         Which columns hold codes.
     """
 
-    train: Floats
-    test: Floats
+    values: Floats
     is_category: Bools
 
 
@@ -83,8 +88,6 @@ class Train(NamedTuple):
         Standard deviations of the columns before they were standardised, as shares of the largest.
     weight : ndarray of shape (n,) or None
         What each row counts, 1 on average; None where all count the same.
-    wanted : frozenset of str or None
-        The learners whose predictions are asked for; None for all.
     fold : ndarray of shape (n,) or None
         A row's category is told by the targets of the other folds: rows of a group share one, and so do copies of a
         row. None where rows are dealt out in turn.
@@ -97,7 +100,6 @@ class Train(NamedTuple):
     table: Codes | None = None
     spread: Floats | float = 1.0
     weight: Floats | None = None
-    wanted: frozenset[str] | None = None
     fold: Ints | None = None
 
     @classmethod
@@ -150,19 +152,11 @@ class Train(NamedTuple):
         of_rows = self.y[rows]
         return np.eye(self.n_classes)[of_rows] if self.n_classes else of_rows[..., np.newaxis].astype(np.float64)
 
-    def wants(self, *learners: str) -> bool:
-        """Tell whether predictions of any of these learners are asked for."""
-        return self.wanted is None or not self.wanted.isdisjoint(learners)
-
-    def asked_for(self, learners: Mapping[str, Callable[[], Floats]]) -> dict[str, Floats]:
-        """Return the predictions that are asked for, from functions that make them."""
-        return {name: predict() for name, predict in learners.items() if self.wants(name)}
-
     def first(self, n: int) -> "Train":
         """Return a sample of the rows."""
         weight = None if self.weight is None else self.weight[:n]
         fold = None if self.fold is None else self.fold[:n]
-        table = None if self.table is None else self.table._replace(train=self.table.train[:n])
+        table = None if self.table is None else self.table._replace(values=self.table.values[:n])
         return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=table, fold=fold)
 
     def drawn_by_weight(self) -> "Train":
@@ -172,7 +166,7 @@ class Train(NamedTuple):
         n = len(self.y)
         totals = np.cumsum(self.weight)
         rows = np.minimum(np.searchsorted(totals, (np.arange(n) + 0.5) * (totals[-1] / n)), n - 1)
-        table = None if self.table is None else self.table._replace(train=self.table.train[rows])
+        table = None if self.table is None else self.table._replace(values=self.table.values[rows])
         return self._replace(X=self.X[rows], y=self.y[rows], weight=None, table=table, fold=self.folds[rows])
 
     def within(self, predicted: NDArray[Any], least: float) -> Floats:
@@ -180,16 +174,23 @@ class Train(NamedTuple):
         return within(predicted, least, self.n_classes > 0)
 
 
-class Scaling(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Scaling(Record):
     """What columns are divided by, less, and times, one after the other, to have mean 0 and deviation 1."""
 
     largest: Floats
     centre: Floats
     scale: Floats
 
-    def alike(self, rows: Floats) -> Floats:
-        """Scale other rows alike, and hold them within `FARTHEST` deviations."""
-        return _scaled_alike(rows, *self)
+    def alike(self, rows: Floats, columns: slice = slice(None)) -> Floats:
+        """Scale other rows alike, or some of their columns, and hold them within `FARTHEST` deviations."""
+        with np.errstate(over="ignore"):  # what overflows is held back as well
+            others = rows / self.largest[columns]
+            np.clip(others, -1e300, 1e300, out=others)
+            others -= self.centre[columns]
+            others *= self.scale[columns]
+            np.clip(others, -FARTHEST, FARTHEST, out=others)
+        return others
 
 
 def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
@@ -214,18 +215,6 @@ def standardised_with(X: Floats) -> tuple[Floats, Scaling]:
     return X, Scaling(largest, centre, scale)
 
 
-@of_rows
-def _scaled_alike(test: Floats, largest: Floats, centre: Floats, scale: Floats) -> Floats:
-    """Scale test rows as training rows were."""
-    with np.errstate(over="ignore"):  # what overflows is held back as well
-        others = test / largest
-        np.clip(others, -1e300, 1e300, out=others)
-        others -= centre
-        others *= scale
-        np.clip(others, -FARTHEST, FARTHEST, out=others)
-    return others
-
-
 def quantiles_of(ordered: Floats, n_bins: int) -> Floats:
     """Return values that cut each line of sorted numbers into bins of about equal size."""
     last = ordered.shape[-1] - 1
@@ -245,7 +234,6 @@ def relative_spread(X: Floats) -> Floats:
     return spread / max(float(spread.max(initial=0.0)), 1e-300)
 
 
-@of_rows
 def within(predicted: NDArray[Any], least: float, are_classes: bool) -> Floats:
     """Return regressions as predictions: probabilities of at least so much, or a single column as it is."""
     return np.clip(predicted, least, None) if are_classes else predicted[:, 0]
@@ -253,31 +241,89 @@ def within(predicted: NDArray[Any], least: float, are_classes: bool) -> Floats:
 
 def safe(probability: Floats, train: Train) -> Floats:
     """Mix in a little of the prior, so that no class is ruled out."""
-    return _mixed(probability, 1.0 / (len(train.y) + 1.0), train.prior)
+    return mixed(probability, 1.0 / (len(train.y) + 1.0), train.prior)
 
 
-@of_rows
-def _mixed(probability: Floats, share: float, prior: Floats) -> Floats:
+def mixed(probability: Floats, share: float, prior: Floats) -> Floats:
+    """Return probabilities that add up to 1, with a share of the prior mixed in."""
     total = probability.sum(axis=1, keepdims=True)
     return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * prior
-
-
-def narrow(
-    train: Train, test: Floats, most: int = MANY_FEATURES, n_combinations: int = N_COMBINATIONS
-) -> tuple[Train, Floats]:
-    """Project very many features onto fewer random directions, which nearly preserves distances."""
-    d = train.X.shape[1]
-    if d <= most:
-        return train, test
-    signs = _signs(d, n_combinations)
-    return train._replace(X=train.X @ signs, table=None), test @ signs
 
 
 def _signs(d: int, n_combinations: int) -> Floats:
     return np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
 
 
-class Directions(NamedTuple):
+class Space(Record):
+    """How rows become points that are compared in another space."""
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the points."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled(Space):
+    """Some columns, times a scale."""
+
+    columns: Ints
+    scale: NDArray[Any]
+
+    def check(self) -> None:
+        """No column is counted from the end."""
+        require((self.columns >= 0).all())
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the points."""
+        return rows[:, self.columns] * self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class InDouble(Space):
+    """The same rows in double precision."""
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the points."""
+        return rows.astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Turned(Space):
+    """Some columns, times a matrix."""
+
+    columns: Ints
+    matrix: Floats
+
+    def check(self) -> None:
+        """No column is counted from the end."""
+        require((self.columns >= 0).all())
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the points."""
+        return rows[:, self.columns] @ self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Projected(Space):
+    """Products with a matrix; rows as they are without one.
+
+    Very many features are projected onto fewer random directions, which nearly preserves distances.
+    """
+
+    matrix: Floats | None
+
+    @classmethod
+    def to_fewer(cls, n_columns: int, most: int = MANY_FEATURES, n_combinations: int = N_COMBINATIONS) -> "Projected":
+        """Take random directions in place of more features than so many."""
+        return cls(None if n_columns <= most else _signs(n_columns, n_combinations))
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return the points."""
+        return rows if self.matrix is None else rows @ self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Directions(Space):
     """The first principal components of scaled features.
 
     Attributes
@@ -315,21 +361,10 @@ class Directions(NamedTuple):
         axes *= scale[kept, np.newaxis]
         return cls(signs, kept, axes, centre @ (axes / scale[kept, np.newaxis]))
 
-    def along(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return rows along the components, in single precision."""
-        return _along(rows if self.signs is None else rows @ self.signs, self.kept, self.axes, self.shift)
-
-
-def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
-    """Return the first principal components of scaled features, in single precision."""
-    found = Directions.of_points(X, scale)
-    return found.along(X), found.along(test)
-
-
-@of_rows
-def _along(rows: NDArray[Any], kept: Bools, axes: Singles, shift: Singles) -> NDArray[Any]:
-    """Return rows along axes."""
-    return rows[:, kept].astype(np.float32, copy=False) @ axes - shift
+        rows = rows if self.signs is None else rows @ self.signs
+        return rows[:, self.kept].astype(np.float32, copy=False) @ self.axes - self.shift
 
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
@@ -398,6 +433,20 @@ def share_a_unit(X: Floats) -> bool:
     return bool(spread[spread > 0].min() < 0.9)
 
 
+def is_nominal(X: Floats) -> Bools:
+    """Tell which columns have few values, each of them in several rows, and so may be names that were numbered."""
+    n_values = 1 + (np.diff(np.sort(X, axis=0), axis=0) > 0).sum(axis=0)
+    return (n_values >= FEWEST_VALUES) & (n_values <= min(MOST_VALUES, len(X) // ROWS_OF_VALUE))
+
+
+def is_mostly_binary(X: NDArray[Any]) -> bool:
+    """Tell whether most of the columns that vary have two values."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    varies = high > low
+    is_binary = (np.equal(X, low) | np.equal(X, high)).all(axis=0)
+    return int(varies.sum()) > 2 and bool(is_binary[varies].mean() >= SHARE_OF_BINARY)
+
+
 def most_telling(train: Train) -> Ints:
     """Return features in the order of how much a line, or a parabola, of each alone tells of a number."""
     squares = train.X**2
@@ -408,15 +457,35 @@ def most_telling(train: Train) -> Ints:
     return np.argsort(-told, kind="stable")
 
 
-def encoded(table: Codes, column: int, train: Train, classes: Ints | None = None) -> tuple[Floats, Floats]:
-    """Return the mean targets in a category, for training rows from other training rows.
+@dataclass(frozen=True, eq=False)
+class TargetMeans(Record):
+    """The mean targets in a category: shares of the classes, or the mean number, drawn towards those of all rows.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_levels + 2, n_encoded)
+        Of each level; behind them those of gaps, and of levels that no training row has, which is the mean of all.
+    seen : ndarray of shape (n_levels,)
+        Levels that training rows have.
+    """
+
+    means: Floats
+    seen: Bools
+
+    def of(self, values: Floats) -> Floats:
+        """Look up the means of categories."""
+        n_levels, others = len(self.seen), _levels(values)
+        is_known = (others >= 0) & np.append(self.seen, False)[np.minimum(others, n_levels)]
+        return self.means[np.where(is_known, others, np.where(others < 0, n_levels, n_levels + 1))]
+
+
+def target_means(values: Floats, train: Train, classes: Ints | None = None) -> tuple[Floats, TargetMeans]:
+    """Return the mean targets in a category, for training rows from other training rows, and those for other rows.
 
     Parameters
     ----------
-    table : Codes
-        The columns as codes.
-    column : int
-        Which of them.
+    values : ndarray of shape (n,)
+        The category of each training row as a code; a gap is a category.
     train : Train
         The training rows; their order is random.
     classes : ndarray or None, default=None
@@ -424,11 +493,10 @@ def encoded(table: Codes, column: int, train: Train, classes: Ints | None = None
 
     Returns
     -------
-    train, test : ndarray of shape (n, n_encoded)
-        Shares of the classes, or the mean number, drawn towards those of all rows. Missing values are a category; new
-        ones have the mean of all.
+    known : ndarray of shape (n, n_encoded)
+    means : TargetMeans
     """
-    levels = _levels(table.train[:, column])
+    levels = _levels(values)
     n_levels = 1 + int(levels.max(initial=0))
     if train.n_classes:
         used = classes_to_encode(train.codes, train.n_classes) if classes is None else classes
@@ -438,16 +506,7 @@ def encoded(table: Codes, column: int, train: Train, classes: Ints | None = None
     else:
         known = out_of_fold_means(levels, train.y, n_levels, train.folds, train.weight)
         means = value_means(levels, train.y, n_levels, train.weight)
-    seen = np.bincount(levels + 1, minlength=n_levels + 1)[1:] > 0
-    return known, _means_in(table.test[:, column], means, seen)
-
-
-@of_rows
-def _means_in(values: Floats, means: Floats, seen: Bools) -> Floats:
-    """Look up the means of categories: behind them are those of gaps and of values that no training row has."""
-    n_levels, others = len(seen), _levels(values)
-    is_known = (others >= 0) & np.append(seen, False)[np.minimum(others, n_levels)]
-    return means[np.where(is_known, others, np.where(others < 0, n_levels, n_levels + 1))]
+    return known, TargetMeans(means, np.bincount(levels + 1, minlength=n_levels + 1)[1:] > 0)
 
 
 def _levels(values: Floats) -> Ints:

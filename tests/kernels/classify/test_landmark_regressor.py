@@ -1,6 +1,7 @@
 """LandmarkRegressor: ridge regression by another way, and what any regressor must do."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -213,7 +214,7 @@ def test_equal_weights_give_the_quantiles_of_conformal_prediction():
     others = [np.arange(19) % 5 != part for part in range(5)]
     scores = [target[i] / np.sqrt(np.mean(target[others[i % 5]].astype(float) ** 2)) for i in range(19)]
     assert (low, high) == pytest.approx((5.0 + root * min(scores), 5.0 + root * max(scores)))
-    heavier = rows._replace(weight=np.full(19, 3.0, np.float32))
+    heavier = replace(rows, weight=np.full(19, 3.0, np.float32))
     assert_allclose(interval_ends(heavier, np.array([5.0]), 0.9)[0], (low, high))
 
 

@@ -17,7 +17,8 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.stack_model import TENTH, choose_members
 from bayesfloor.floor.learned.training_sets import training_set
-from bayesfloor.learn.families import CLASS_FAMILIES
+from bayesfloor.learn.learner import fit_predict
+from bayesfloor.learn.registry import CLASS_LEARNERS
 from bayesfloor.runtime.checks import check_random_state_seed
 from helpers.estimator_contract import blobs
 
@@ -97,11 +98,11 @@ def test_members_are_the_floors_learners_trained_on_all_rows(families):
         np.append(learned.used.codes, np.zeros(50, int)),
     )
     seed = int(np.random.SeedSequence(0).generate_state(1)[0])
-    train, test = training_set(both, np.arange(220), np.arange(220, 270))
-    found = {}
+    train, rows = training_set(both, np.arange(220), np.arange(220, 270))
+    finish, found = learned.members.target.finish(train, both, np.arange(220)), {}
     for name in families:
-        for learner, values in CLASS_FAMILIES[name](train, test, seed).items():
-            found[learner] = learned.members.target.predictions(values, train, both, np.arange(220))
+        for learner, values in fit_predict(CLASS_LEARNERS[name], train, None, seed, rows).items():
+            found[learner] = finish.of(values)
     total = sum(weight * found[name].astype(float) for name, weight in model.learners_.items()) + model.model_.offset
     expected = np.exp(total) / np.exp(total).sum(axis=1, keepdims=True)
     assert len(model.learners_) > 1

@@ -117,7 +117,7 @@ def test_interrupts_and_bugs_are_named(run, table, monkeypatch):
         def broken(*_, **__):
             raise error
 
-        monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", broken)
+        monkeypatch.setattr("bayesfloor.classify.stored_model.pack_model", broken)
         return run("fit table.csv --effort fast --out m.skops")
 
     assert complaint(raises(KeyboardInterrupt()), 130) == "bayesfloor: interrupted"
@@ -135,7 +135,7 @@ def test_warnings_are_one_line(run, table, monkeypatch):
             warnings.warn("two\nlines", UserWarning, stacklevel=1)
         return b"model"
 
-    monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", warn)
+    monkeypatch.setattr("bayesfloor.classify.stored_model.pack_model", warn)
     assert "bayesfloor: warning: two lines\n" in run("fit table.csv --out m.skops").err
     assert run("fit table.csv --out n.skops --quiet").err == ""
 

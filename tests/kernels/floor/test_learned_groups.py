@@ -23,7 +23,7 @@ from bayesfloor.floor.learned.stack_errors import residual_test
 from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.floor.learned.training_sets import training_set
-from bayesfloor.learn.training_rows import encoded
+from bayesfloor.learn.training_rows import target_means
 from bayesfloor.runtime.threads import WorkerPool
 from bayesfloor.tables.arguments import check_problem
 from helpers.plans import target_of
@@ -90,14 +90,16 @@ def test_a_category_of_one_group_tells_its_rows_nothing(task):
     problem = check_problem(frame, y, groups=groups, task=task)
     ((column, first, last),) = problem.tabular.from_labels
     known = np.flatnonzero(groups < 30)
-    train, test = training_set(problem, known, np.flatnonzero(groups >= 30))
+    train, rows = training_set(problem, known, np.flatnonzero(groups >= 30))
     for features in (problem.X, train.X):
         assert len(np.unique(features[:, first:last], axis=0)) <= 5  # what all other folds have in common
-    assert len(np.unique(test[:, first:last])) == 1
+    assert len(np.unique(rows.X[:, first:last])) == 1
     own = groups[known] == 7
+    codes = train.table.values[:, column]
     turned = train._replace(y=np.where(own, 1 - train.y, train.y))
     for each in (train, turned):
-        assert_array_equal(encoded(each.table, column, each)[0][own], encoded(train.table, column, train)[0][own])
+        found, expected = (target_means(codes, of)[0][own] for of in (each, train))
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(("with_groups", "ties"), [(False, 1), (True, 7), (False, 45)])
@@ -159,7 +161,7 @@ def test_a_single_group_to_learn_from_tells_nothing_of_categories():
     for task in ("classification", "regression"):
         problem = check_problem(frame, y, groups=groups, task=task)
         train, _ = training_set(problem, np.flatnonzero(groups == 2), np.arange(3))
-        assert len(np.unique(encoded(train.table, 0, train)[0])) == 1
+        assert len(np.unique(target_means(train.table.values[:, 0], train)[0])) == 1
 
 
 # --- what comes out

@@ -13,7 +13,7 @@ from bayesfloor.data.target_encoding import class_shares, out_of_fold_shares
 from bayesfloor.floor.learned.counted_rows import PlainRows, WeightedRows, effective_rows
 from bayesfloor.floor.learned.stack_errors import confusion_matrix, errors_by_class, errors_of_pairs
 from bayesfloor.floor.learned.targets import fit_exponents
-from bayesfloor.learn.training_rows import Codes, Train, encoded
+from bayesfloor.learn.training_rows import Codes, Train, target_means
 
 QUICK = {"learners": ["gaussian"], "n_jobs": 1}
 
@@ -106,13 +106,13 @@ def test_many_rows(set_limits):
 
 def test_drawn_rows_stand_as_often_as_they_count():
     weight = np.array([2.0, 1.0, 1.0, 0.5, 0.5, 1.0])
-    table = Codes(np.arange(6.0)[:, np.newaxis], np.zeros((1, 1)), np.array([False]))
+    table = Codes(np.arange(6.0)[:, np.newaxis], np.array([False]))
     train = Train(np.arange(6.0)[:, np.newaxis], np.arange(6) % 2, 2, table=table, weight=weight)
     drawn = train.drawn_by_weight()
     assert np.bincount(drawn.X[:, 0].astype(int), minlength=6)[[0, 1, 2, 5]].tolist() == [2, 1, 1, 1]
     assert drawn.weight is None
     assert len(drawn.y) == 6
-    assert np.array_equal(drawn.table.train, drawn.X)
+    assert np.array_equal(drawn.table.values, drawn.X)
     assert np.array_equal(drawn.y, drawn.X[:, 0] % 2)
 
 
@@ -123,19 +123,19 @@ def weighted_categories(seed, n_rows, is_classes=True):
     score = rng.normal(size=n_rows)[levels.astype(int)] + rng.logistic(size=n_rows + 500)
     y = (score > 0).astype(int) if is_classes else score
     weight, X = rng.exponential(size=n_rows) ** 1.5, rng.normal(size=(n_rows + 500, 3))
-    table = Codes(levels[:n_rows, np.newaxis], levels[n_rows:, np.newaxis], np.array([True]))
+    table = Codes(levels[:n_rows, np.newaxis], np.array([True]))
     train = Train(X[:n_rows], y[:n_rows], 2 * is_classes, table=table, weight=weight / weight.mean())
-    return train, X[n_rows:], y[n_rows:]
+    return train, X[n_rows:], levels[n_rows:, np.newaxis], y[n_rows:]
 
 
 @pytest.mark.parametrize("is_classes", [True, False])
 def test_the_category_of_a_drawn_row_is_not_told_by_its_copies(is_classes):
     drawn = weighted_categories(0, 200, is_classes)[0].drawn_by_weight()
-    before, _ = encoded(drawn.table, 0, drawn)
+    before, _ = target_means(drawn.table.values[:, 0], drawn)
     _, places, times = np.unique(drawn.X[:, 0], return_inverse=True, return_counts=True)
     copies = places == times.argmax()
     assert copies.sum() > 5
-    after, _ = encoded(drawn.table, 0, drawn._replace(y=np.where(copies, 1 - drawn.y, drawn.y)))
+    after, _ = target_means(drawn.table.values[:, 0], drawn._replace(y=np.where(copies, 1 - drawn.y, drawn.y)))
     assert np.array_equal(before[copies], after[copies])
     assert not np.array_equal(before, after)
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
 from sklearn.kernel_ridge import KernelRidge
+from tests.helpers.learners import FunctionLearner
 
 from bayesfloor import difficulty_report, learned_floor
 from bayesfloor.data.sampling import affordable_rows, stratified_rows
@@ -12,8 +13,8 @@ from bayesfloor.floor.learned import row_plan, targets, training_sets
 from bayesfloor.floor.learned.splits import hold_out
 from bayesfloor.learn import boosting, linear_cost, nearest
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.nearest import LOCAL_FITS, local_ridge, nearest_rows
-from bayesfloor.learn.training_rows import Train
+from bayesfloor.learn.nearest import LOCAL_FITS, LocalRidge, nearest_rows
+from bayesfloor.learn.training_rows import Scaling, Train
 from bayesfloor.tables.arguments import check_problem
 from helpers.known_samples import same
 
@@ -44,11 +45,11 @@ def two_gaussians(n, distance=2.0, d=4, seed=0):
 def spy_on_training(monkeypatch):
     seen = []
 
-    def learner(train, test, seed):
+    def learner(train, test, *_):
         seen.append((train.X.copy(), test.copy(), train.codes))
         return {"prior": np.tile(train.prior, (len(test), 1))}
 
-    monkeypatch.setattr(targets, "linear_families_for", lambda X, tabular, n_rows: {"spy": learner})
+    monkeypatch.setattr(targets, "MANY_ROWS_LEARNERS", {"spy": FunctionLearner(learner, "prior")})
     return seen
 
 
@@ -56,7 +57,8 @@ def spy_on_training(monkeypatch):
 def test_training_sets_double_and_never_hold_tested_rows(few_are_many, monkeypatch, n, n_models, largest):
     """Of 400 rows, 4 of 5 folds hold 300; of 2000, 300 rows are tested."""
     seen = spy_on_training(monkeypatch)
-    monkeypatch.setattr(training_sets, "standardised", lambda X, test: (X, test))
+    as_they_are = Scaling(*np.array([[1.0], [0.0], [1.0]]))
+    monkeypatch.setattr(training_sets, "standardised_with", lambda X: (X, as_they_are))
     X = np.arange(float(n))[:, None]
     floor = learned_floor(X, np.arange(n) % 2, n_jobs=1)
     sizes = np.array([len(train) for train, _, _ in seen])
@@ -103,7 +105,8 @@ def test_rare_classes_count_for_their_share(few_are_many):
 
 def test_groups_stay_together(few_are_many, monkeypatch):
     seen = spy_on_training(monkeypatch)
-    monkeypatch.setattr(training_sets, "standardised", lambda X, test: (X, test))
+    as_they_are = Scaling(*np.array([[1.0], [0.0], [1.0]]))
+    monkeypatch.setattr(training_sets, "standardised_with", lambda X: (X, as_they_are))
     groups = np.arange(1200) // 20
     rng = np.random.default_rng(0)
     learned_floor(groups[:, None] + 0.5 * rng.random((1200, 1)), rng.integers(0, 2, 1200), groups=groups, n_jobs=1)
@@ -195,9 +198,9 @@ def test_deep_trees_have_pure_leaves_and_equal_rows_share_them():
 
 
 def test_ranks_go_to_the_nearer_value():
-    known, others = linear_cost._ranks_of(np.array([[5.0, 1.0, 2.0, 1.0]]).T, np.array([[-9.0, 1.4, 1.6, 3.6, 99.0]]).T)
-    assert known[0].tolist() == [2, 0, 1, 0]
-    assert others[:, 0].tolist() == [0, 0, 1, 2, 2]
+    ranks = linear_cost.Ranks.of_points(np.array([[5.0, 1.0, 2.0, 1.0]]).T)
+    assert ranks.of(np.array([[5.0, 1.0, 2.0, 1.0]]).T)[:, 0].tolist() == [2, 0, 1, 0]
+    assert ranks.of(np.array([[-9.0, 1.4, 1.6, 3.6, 99.0]]).T)[:, 0].tolist() == [0, 0, 1, 2, 2]
 
 
 def near_problem(n=500):
@@ -233,7 +236,9 @@ def test_local_ridge_of_all_rows_is_kernel_ridge():
         model = KernelRidge(alpha=penalty, kernel="rbf", gamma=0.5 / (width**2 * typical))
         model.fit(train.X.astype(float), train.one_hot - train.prior)
         expected = np.clip(model.predict(test.astype(float)) + train.prior, 1e-3, None)
-        np.testing.assert_allclose(local_ridge(train, test, near, width, penalty), expected, atol=2e-3)
+        np.testing.assert_allclose(
+            LocalRidge.of_train(train, width, penalty).of(train.X, test, near), expected, atol=2e-3
+        )
 
 
 def test_at_least_so_many_rows_of_each_class():

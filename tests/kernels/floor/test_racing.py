@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy.special import softmax
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from tests.helpers.learners import FunctionLearner
 
 from bayesfloor import learned_floor, regression_floor
 from bayesfloor.data.folds import stratified_folds
@@ -16,7 +17,6 @@ from bayesfloor.floor.learned.cross_fitting import cross_fit
 from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
-from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.threads import WorkerPool
 from helpers.plans import everybody, plan_of, target_of
 
@@ -33,19 +33,19 @@ def problem_of(n=1000, seed=0):
 def scores(calls):
     """Two families: learners that see the first column, well, fairly and not at all; one that needs 300 rows for it."""
 
-    def known(train, test, seed):
+    def known(train, test, requested, seed):
         found = {"good": 2.0, "fair": 0.3, "poor": 0.0}
-        return _told(train, test, found, calls)
+        return _told(train, test, requested, found, calls)
 
-    def late(train, test, seed):
-        return _told(train, test, {"late": 2.5 if len(train.X) > 300 else 0.0}, calls)
+    def late(train, test, requested, seed):
+        return _told(train, test, requested, {"late": 2.5 if len(train.X) > 300 else 0.0}, calls)
 
-    return {"known": known, "late": late}
+    return {"known": FunctionLearner(known, "good", "fair", "poor"), "late": FunctionLearner(late, "late")}
 
 
-def _told(train: Train, test, slopes, calls):
+def _told(train, test, requested, slopes, calls):
     noise = np.random.default_rng(len(train.X)).standard_normal(len(test))
-    wanted = {name: slope for name, slope in slopes.items() if train.wants(name)}
+    wanted = {name: slope for name, slope in slopes.items() if name in requested}
     calls.update((name, len(train.X)) for name in wanted)
     return {
         name: softmax((slope * test[:, 0] + 2.0 * (slope == 0) * noise)[:, None] * [-1.0, 1.0], axis=1)

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
+from tests.helpers.learners import FunctionLearner
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.problem import Problem
@@ -48,11 +49,11 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
     codes = np.arange(n) % 3
     folds = stratified_folds(codes, 5, np.arange(n))
 
-    def by_place(train, test, seed):
+    def by_place(train, test, *_):
         return {"place": softmax(test * [1.0, 0.0, -1.0], axis=1), "even": np.ones((len(test), 3))}
 
     problem = Problem(X, np.arange(3), codes)
-    families = {"by place": by_place}
+    families = {"by place": FunctionLearner(by_place, "place", "even")}
     fitted = cross_fit(problem, plan_of(folds), target_of(codes, 3), families, 0, WorkerPool(1), everybody)
     assert fitted.names == ["place", "even"]
     assert [log_p.shape for log_p in fitted.predicted] == [(2, views, n, 3) for views in (*VIEWS, 4)]
@@ -62,7 +63,7 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
         for fold, view in run.tests:
             points, others = standardised(X[rows], X[folds == fold])
             train = Train(points, codes[rows], 3)
-            expected = np.log(safe(by_place(train, others, 0)["place"], train))
+            expected = np.log(safe(by_place(train, others)["place"], train))
             assert_allclose(fitted.predicted[run.size][0, view, folds == fold], expected, rtol=1e-5)
 
 
@@ -105,14 +106,14 @@ def test_a_leak_through_the_folds_would_be_caught(monkeypatch):
 def guesses(seeds):
     """Learners that guess; with enough of them, some are right on any fold by chance."""
 
-    def group(train, test, seed):
+    def group(train, test, requested, seed):
         outputs = {}
         for number in seeds:
             rng = np.random.default_rng([number, seed])
             outputs[f"guess {number}"] = rng.dirichlet(np.ones(train.n_classes), len(test))
         return outputs
 
-    return {"guesses": group}
+    return {"guesses": FunctionLearner(group, *(f"guess {number}" for number in seeds))}
 
 
 def test_a_leak_through_the_choice_of_learners_would_be_caught(monkeypatch):
@@ -175,7 +176,7 @@ def test_a_stack_is_fitted_on_predictions_of_models_that_have_not_seen_its_fold(
         assert {row for _, row in expected} == set(rows)
 
 
-def shares_of_values(train, test, seed):
+def shares_of_values(train, test, *_):
     """Return for each column the shares of the labels among training rows of the same value."""
     same = test[:, np.newaxis] == train.X
     return {f"column {j}": 1.0 + same[:, :, j] @ train.one_hot for j in range(test.shape[1])}
@@ -189,7 +190,7 @@ def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
     for seed in range(5):
         X = np.random.default_rng(seed).integers(0, 40, (n, 10)).astype(float)
         problem = Problem(X, np.arange(2), codes)
-        families = {"shares": shares_of_values}
+        families = {"shares": FunctionLearner(shares_of_values, *(f"column {j}" for j in range(10)))}
         fits.append(cross_fit(problem, plan_of(folds), target_of(codes, 2), families, 0, pool, everybody))
 
     def aucs():

@@ -1,16 +1,17 @@
-"""Learners say the same of rows to come as of rows that are there, and alone what they say among all."""
+"""What learners learned says the same later as at once, alone as among others, and read from a file."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression, Ridge
+from tests.helpers.learners import of_classes, predicted
 
-from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES, family_of
-from bayesfloor.learn.later import BLOCK, Later, Steps, steps_of
-from bayesfloor.learn.linear_cost import LINEAR_FAMILIES, deep_trees
+from bayesfloor.learn.learner import Fitted, Rows, fit
+from bayesfloor.learn.linear_cost import DeepTrees
+from bayesfloor.learn.records import from_plain, to_plain
+from bayesfloor.learn.registry import CLASS_LEARNERS, MANY_ROWS_LEARNERS, NUMBER_LEARNERS, EstimatorLearner
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
 
 N_TEST = 60
@@ -28,7 +29,7 @@ def table_of(X):
     rng = np.random.default_rng(9)
     codes = np.column_stack([X[:, :3], X[:, 3:5], rng.integers(0, 90, len(X))]).astype(float)
     codes[::7, 0], codes[::5, 4], codes[-3:, 3] = np.nan, np.nan, 7.0
-    return Codes(codes[:-N_TEST], codes[-N_TEST:], np.array([False, False, False, True, True, True]))
+    return codes, np.array([False, False, False, True, True, True])
 
 
 def rows_of(task, *, has_table, is_weighted, n=260):
@@ -37,80 +38,67 @@ def rows_of(task, *, has_table, is_weighted, n=260):
     codes = np.digitize(y, np.quantile(y, [0.3, 0.7])) if task == "classes" else y
     points, test = standardised(X[:-N_TEST], X[-N_TEST:])
     weight = np.random.default_rng(1).uniform(0.5, 1.5, n - N_TEST) if is_weighted else None
-    known = {"table": table_of(X) if has_table else None, "spread": relative_spread(X[:-N_TEST]), "weight": weight}
+    values, is_category = table_of(X)
+    table = Codes(values[:-N_TEST], is_category) if has_table else None
+    rows = Rows(test, values[-N_TEST:] if has_table else None)
+    known = {"table": table, "spread": relative_spread(X[:-N_TEST]), "weight": weight}
     if task == "classes":
-        return Train(points, codes[:-N_TEST], 3, **known), test
+        return Train(points, codes[:-N_TEST], 3, **known), rows
     y = codes[:-N_TEST]
-    return Train.of_numbers(points, (y - y.mean()) / y.std(), **known), test
+    return Train.of_numbers(points, (y - y.mean()) / y.std(), **known), rows
 
 
-FAMILIES = {
-    **{f"classes {name}": (family, "classes") for name, family in CLASS_FAMILIES.items()},
-    **{f"numbers {name}": (family, "numbers") for name, family in NUMBER_FAMILIES.items()},
-    **{f"many {name}": (family, "classes") for name, family in LINEAR_FAMILIES.items()},
-    "own classifier": (family_of("own", LogisticRegression()), "classes"),
-    "own regressor": (family_of("own", Ridge()), "numbers"),
+LEARNERS = {
+    **{f"classes {name}": (learner, "classes") for name, learner in CLASS_LEARNERS.items()},
+    **{f"numbers {name}": (learner, "numbers") for name, learner in NUMBER_LEARNERS.items()},
+    **{f"many {name}": (learner, "classes") for name, learner in MANY_ROWS_LEARNERS.items()},
+}
+OWN = {
+    "own classifier": (EstimatorLearner("own", LogisticRegression()), "classes"),
+    "own regressor": (EstimatorLearner("own", Ridge()), "numbers"),
 }
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [*LEARNERS, *OWN])
 def test_what_is_predicted_later_and_alone_is_what_is_predicted_at_once_among_all(name):
     """From points, and from a table with weights."""
-    family, task = FAMILIES[name]
+    learner, task = (LEARNERS | OWN)[name]
     for has_table in (False, True):
-        train, test = rows_of(task, has_table=has_table, is_weighted=has_table)
-        at_once = family(train, test, 3)
-        codes, to_come = None, train
-        if has_table:
-            codes = train.table.test
-            to_come = train._replace(table=train.table._replace(test=Later.codes()))
-        steps = pickle.loads(pickle.dumps(steps_of(family(to_come, Later.rows(), 3))))
-        found = steps.predict({"rows": test} | ({"codes": codes} if steps.takes_codes else {}))
-        assert at_once.keys() == found.keys()
-        for learner, values in at_once.items():
-            assert_array_equal(values, found[learner], err_msg=learner)
-    assert family(train._replace(wanted=frozenset()), test, 3) == {}
-    for learner, values in at_once.items():
-        alone = family(train._replace(wanted=frozenset({learner})), test, 3)
-        assert list(alone) == [learner]
-        assert_array_equal(alone[learner], values, err_msg=learner)
+        train, rows = rows_of(task, has_table=has_table, is_weighted=has_table)
+        at_once = predicted(learner, train, rows.X, 3, rows.codes)
+        fitted = pickle.loads(pickle.dumps(fit(learner, train, None, 3)))
+        found = [fitted.predict(rows)]
+        if name in LEARNERS:
+            found.append(from_plain(to_plain(fitted), Fitted).predict(rows))
+        for each in found:
+            assert list(at_once) == list(each)
+            for output, values in at_once.items():
+                assert_array_equal(values, each[output], err_msg=output)
+    for output, values in at_once.items():
+        alone = predicted(learner, train, rows.X, 3, rows.codes, frozenset({output}))
+        assert list(alone) == [output]
+        assert_array_equal(alone[output], values, err_msg=output)
 
 
-def test_two_learners_that_share_work_are_the_same_as_among_all():
-    train, test = rows_of("classes", has_table=False, is_weighted=False)
-    together = CLASS_FAMILIES["trees"](train, test, 0)
-    wanted = frozenset({"trees", "local ridge, scaled", "another"})
-    found = CLASS_FAMILIES["trees"](train._replace(wanted=wanted), test, 0)
+def test_two_outputs_that_share_work_are_the_same_as_among_all():
+    train, rows = rows_of("classes", has_table=False, is_weighted=False)
+    together = of_classes("trees", train, rows.X)
+    requested = frozenset({"trees", "local ridge, scaled", "another"})
+    found = of_classes("trees", train, rows.X, requested=requested)
     assert list(found) == ["trees", "local ridge, scaled"]
-    for learner, predicted in found.items():
-        assert_array_equal(predicted, together[learner])
+    for output, values in found.items():
+        assert_array_equal(values, together[output])
 
 
 def test_deep_trees_without_predictions_of_their_own():
-    train, test = rows_of("classes", has_table=False, is_weighted=False)
-    some = train._replace(wanted=frozenset(["1 neighbours, scaled"]))
-    family = partial(deep_trees, n_rows=500)
-    found = steps_of(family(some, Later.rows(), 3)).predict({"rows": test})
-    assert_array_equal(found["1 neighbours, scaled"], family(some, test, 3)["1 neighbours, scaled"])
+    train, rows = rows_of("classes", has_table=False, is_weighted=False)
+    requested, learner = frozenset(["1 neighbours, scaled"]), DeepTrees(500)
+    found = fit(learner, train, requested, 3).predict(rows)
+    at_once = predicted(learner, train, rows.X, 3, requested=requested)
+    assert_array_equal(found["1 neighbours, scaled"], at_once["1 neighbours, scaled"])
 
 
-def test_rows_are_cut_into_blocks():
-    blocks = Steps.blocks(2 * BLOCK + 5)
-    assert [(each.start, each.stop) for each in blocks] == [(0, BLOCK), (BLOCK, 2 * BLOCK), (2 * BLOCK, 2 * BLOCK + 5)]
-    assert Steps.blocks(0) == []
-
-
-def test_what_outputs_share_is_done_once():
-    shared = Later.rows() @ np.eye(2)
-    steps = steps_of({"a": shared * np.ones(2), "b": shared + np.ones(2)})
-    assert sorted(steps.functions) == ["later.product", "later.scaled", "later.shifted", "rows"]
-
-
-def test_rows_to_come_have_no_values():
-    rows = Later.rows()
-    with pytest.raises(TypeError, match="asked for its values"):
-        np.asarray(rows)
-    with pytest.raises(TypeError, match="how many there are"):
-        len(rows)
-    with pytest.raises(TypeError):
-        np.exp(rows)
+def test_estimators_of_the_caller_are_in_no_file():
+    train, _ = rows_of("classes", has_table=False, is_weighted=False)
+    with pytest.raises(ValueError, match="learners of your own"):
+        to_plain(fit(OWN["own classifier"][0], train, None, 0))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier
+from tests.helpers.learners import of_classes, predicted
 from threadpoolctl import threadpool_limits
 
-from bayesfloor.learn.boosting import _places_for, bins_by, boosting, cuts_of
-from bayesfloor.learn.boosting_by_parts import boosting_of_parts
+from bayesfloor.learn.boosting import Boosting, _places_for, bins_by, cuts_of
+from bayesfloor.learn.boosting_by_parts import BoostingOfParts
 from bayesfloor.learn.boosting_kernels import (
     COUNT_BITS,
     MOST_SEEN,
@@ -140,14 +141,15 @@ def test_gaps_alone_on_one_side(count_bits):
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("n_classes", [0, 2])
-@pytest.mark.parametrize("family", [boosting, boosting_of_parts])
-def test_tables_whose_gaps_tell(family, n_classes):
+@pytest.mark.parametrize("learner", [Boosting(), BoostingOfParts()])
+def test_tables_whose_gaps_tell(learner, n_classes):
     rng = np.random.default_rng(0)
     values = np.where(rng.random(150) < 0.4, np.nan, rng.integers(0, 6, 150))[:, np.newaxis]
     is_gap = np.isnan(values[:, 0])
-    table = Codes(values, np.array([[np.nan], [0.0], [5.0], [50.0]]), np.array([False]))
+    table, codes = Codes(values, np.array([False])), np.array([[np.nan], [0.0], [5.0], [50.0]])
     y = is_gap.astype(np.int64) if n_classes else (is_gap - is_gap.mean()) / is_gap.std()
-    (found,) = family(Train(np.zeros((150, 1)), y, n_classes, table=table), np.zeros((4, 1)), 0).values()
+    train = Train(np.zeros((150, 1)), y, n_classes, table=table)
+    (found,) = predicted(learner, train, np.zeros((4, 1)), codes=codes).values()
     gap, *numbers = found[:, 1] if n_classes else found
     assert gap > 0.8
     assert max(numbers) < 0.2
@@ -190,7 +192,7 @@ def test_boosting_does_as_well_as_scikit_learns():
     X = rng.standard_normal((3000, 5))
     codes = ((X[:, 0] > 0) ^ (rng.random(3000) < 0.1)) | (X[:, 1] * X[:, 2] > 1)
     train, test, labels = Train(X[:1500], codes[:1500].astype(np.int64), 2), X[1500:], codes[1500:]
-    ours = np.mean(boosting(train, test, 0)["boosting"].argmax(axis=1) != labels)
+    ours = np.mean(of_classes("boosting", train, test, 0)["boosting"].argmax(axis=1) != labels)
     model = HistGradientBoostingClassifier(max_iter=80, max_leaf_nodes=15, early_stopping=False, random_state=0)
     with threadpool_limits(1):
         error = 1.0 - model.fit(train.X, train.codes).score(test, labels)
@@ -203,9 +205,9 @@ def test_many_rows_have_fine_bins(monkeypatch):
     X = rng.random((14_000, 2))
     codes = (np.abs(X[:, 0] - 0.5) < 0.005).astype(np.int64)
     train, test, labels = Train(X[:12_000], codes[:12_000], 2), X[12_000:], codes[12_000:]
-    error = np.mean(boosting(train, test, 0)["boosting"].argmax(axis=1) != labels)
+    error = np.mean(of_classes("boosting", train, test, 0)["boosting"].argmax(axis=1) != labels)
     monkeypatch.setattr("bayesfloor.learn.boosting.MOST_BINS", 62)
-    coarse = np.mean(boosting(train, test, 0)["boosting"].argmax(axis=1) != labels)
+    coarse = np.mean(of_classes("boosting", train, test, 0)["boosting"].argmax(axis=1) != labels)
     assert error < 0.6 * labels.mean() < 0.9 * labels.mean() < coarse
 
 
@@ -214,8 +216,8 @@ def test_categories_have_no_order():
     rng = np.random.default_rng(0)
     values = np.column_stack([rng.integers(0, 40, 900), rng.standard_normal(900)])
     codes = (rng.permutation(40) % 2)[values[:, 0].astype(int)]
-    table = Codes(values[:600], values[600:], np.array([True, False]))
-    p = boosting(Train(np.zeros((600, 1)), codes[:600], 2, table=table), np.zeros((300, 1)), 0)["boosting"]
+    train = Train(np.zeros((600, 1)), codes[:600], 2, table=Codes(values[:600], np.array([True, False])))
+    p = of_classes("boosting", train, np.zeros((300, 1)), codes=values[600:])["boosting"]
     assert np.mean(p.argmax(axis=1) != codes[600:]) < 0.02
 
 

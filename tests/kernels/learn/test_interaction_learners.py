@@ -10,15 +10,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bayesfloor.learn import interactions
 from bayesfloor.learn.interactions import (
+    Pairs,
+    Triples,
     best_sets,
     halves,
     pair_scores,
-    pairs,
     quartile_bins,
     single_scores,
     triple_scores,
-    triples,
 )
+from bayesfloor.learn.learner import Rows, fit_predict
 from bayesfloor.learn.training_rows import Train
 
 
@@ -54,7 +55,7 @@ def mixed(n=150, n_classes=4, seed=0):
 def test_pairs_as_counted_cell_by_cell():
     X, codes = mixed()
     train = Train(X, codes, 4)
-    bins = quartile_bins(X, X)
+    bins = quartile_bins(X)
     assert_array_equal(bins.n_bins, [4, 4, 3, 2, 1, 2])
     expected = [interaction_z(bins.train[list(s)], bins.n_bins[list(s)], codes) for s in combinations(range(6), 2)]
     assert_allclose(pair_scores(bins, train), expected, atol=1e-9)
@@ -64,8 +65,8 @@ def test_pairs_as_counted_cell_by_cell():
 
 def test_triples_as_counted_cell_by_cell():
     X, codes = mixed()
-    bins, features = halves(X, X)
-    assert_array_equal(features, [0, 1, 2, 3, 5])  # the constant cannot be cut
+    bins = halves(X)
+    assert_array_equal(bins.features, [0, 1, 2, 3, 5])  # the constant cannot be cut
     expected = [interaction_z(bins.train[list(s)], [2, 2, 2], codes) for s in combinations(range(5), 3)]
     assert_allclose(triple_scores(bins, Train(X, codes, 4)), expected, atol=1e-9)
 
@@ -74,20 +75,20 @@ def test_more_rows_than_a_word_has_bits_in_every_class():
     rng = np.random.default_rng(1)
     X, codes = rng.standard_normal((500, 4)), rng.integers(0, 2, 500)
     train = Train(X, codes, 2)
-    bins, _ = halves(X, X)
+    bins = halves(X)
     expected = [interaction_z(bins.train[list(s)], [2, 2, 2], codes) for s in combinations(range(4), 3)]
     assert_allclose(triple_scores(bins, train), expected, atol=1e-9)
-    bins = quartile_bins(X, X)
+    bins = quartile_bins(X)
     expected = [interaction_z(bins.train[list(s)], [4, 4], codes) for s in combinations(range(4), 2)]
     assert_allclose(pair_scores(bins, train), expected, atol=1e-9)
 
 
 def test_bins_of_other_rows():
     X = np.arange(40.0)[:, None]
-    bins = quartile_bins(X, np.array([[-5.0], [9.6], [100.0]]))
+    bins = quartile_bins(X)
     assert_array_equal(np.bincount(bins.train[0]), [11, 10, 9, 10])  # numpy rounds a tie of ranks to the even one
     assert all(a <= b for a, b in pairwise(bins.train[0]))
-    assert_array_equal(bins.test[0], [0, 0, 3])
+    assert_array_equal(np.searchsorted(bins.cuts[0], [-5.0, 9.6, 100.0]), [0, 0, 3])
 
 
 def signs(n, d, chosen, noise, seed=0):
@@ -98,27 +99,27 @@ def signs(n, d, chosen, noise, seed=0):
     return X, codes.astype(np.int64)
 
 
-@pytest.mark.parametrize(("learn", "chosen", "most"), [(pairs, [3, 10], 0.2), (triples, [1, 5, 8], 0.2)])
-def test_features_that_say_something_only_together(learn, chosen, most):
+@pytest.mark.parametrize(("learner", "chosen", "most"), [(Pairs(), [3, 10], 0.2), (Triples(), [1, 5, 8], 0.2)])
+def test_features_that_say_something_only_together(learner, chosen, most):
     d = 12
     X, codes = signs(1600, d, chosen, 0.1)
     train = Train(X[:800], codes[:800], 2)
-    found = learn(train, X[800:], 0)
+    found = fit_predict(learner, train, None, 0, Rows(X[800:]))
     error = {name: np.mean(p.argmax(axis=1) != codes[800:]) for name, p in found.items()}
-    assert error[f"{learn.__name__[:-1]} tables"] < most, error
+    assert error[f"{learner.name[:-1]} tables"] < most, error
     assert max(error.values()) < 0.4, error
     if len(chosen) == 2:
-        scores = pair_scores(quartile_bins(train.X, X), train)
+        scores = pair_scores(quartile_bins(train.X), train)
     else:
-        scores = triple_scores(halves(train.X, X)[0], train)
+        scores = triple_scores(halves(train.X), train)
     assert_array_equal(list(combinations(range(d), len(chosen)))[scores.argmax()], chosen)
 
 
 def test_scores_do_not_depend_on_the_order_of_rows():
     X, codes = mixed()
     order = np.random.default_rng(5).permutation(len(X))
-    for scores, cut in ((pair_scores, quartile_bins), (triple_scores, lambda X, test: halves(X, test)[0])):
-        one, other = (scores(cut(X[rows], X), Train(X[rows], codes[rows], 4)) for rows in (slice(None), order))
+    for scores, cut in ((pair_scores, quartile_bins), (triple_scores, halves)):
+        one, other = (scores(cut(X[rows]), Train(X[rows], codes[rows], 4)) for rows in (slice(None), order))
         assert_array_equal(one, other)
 
 
@@ -137,6 +138,6 @@ def test_of_very_many_features_the_most_informative_are_paired(monkeypatch):
     X, codes = signs(600, 30, [3, 17], 0.05)
     X[:, [3, 17]] += 0.6 * codes[:, None]
     train = Train(X[:300], codes[:300], 2)
-    p = pairs(train, X[300:], 0)["pair tables"]
+    p = fit_predict(Pairs(), train, None, 0, Rows(X[300:]))["pair tables"]
     assert np.mean(p.argmax(axis=1) != codes[300:]) < 0.3
-    assert triples(train, X[300:], 0)["triple tables"].shape == (300, 2)
+    assert fit_predict(Triples(), train, None, 0, Rows(X[300:]))["triple tables"].shape == (300, 2)

@@ -206,7 +206,7 @@ def test_closed_form_is_scikit_learns_ridge_in_other_coordinates():
 def test_features_that_depend_on_each_other_raise_the_damping():
     X, codes = some_rows(100)
     feature_map = small_map()
-    twins = FeatureMap(**feature_map.to_dict() | {"landmarks": np.repeat(feature_map.landmarks, 5, axis=0)})
+    twins = replace(feature_map, landmarks=np.repeat(feature_map.landmarks, 5, axis=0))
     sums, penalty = sums_of(X, codes, twins), penalty_of(twins)
     objective = Objective(sums.gradient, sums.products(), penalty, 1e-12)
     start = objective.at(np.zeros((4, twins.n_features), np.float32))

@@ -12,24 +12,23 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.helpers.learners import of_classes, predicted
 
 from bayesfloor import LandmarkClassifier
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.learn import families, linear_cost
-from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.decision_tree_kernels import grow_trees
 from bayesfloor.learn.decision_trees import _places_for, grow_ensemble
 from bayesfloor.learn.discriminants import _shrinkage
-from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for, family_of
-from bayesfloor.learn.marginals import nominal
+from bayesfloor.learn.learner import Look
+from bayesfloor.learn.registry import CLASS_LEARNERS, MANY_ROWS_LEARNERS, EstimatorLearner, suited
 from bayesfloor.learn.ridge import PENALTIES, kernel_ridge
 from bayesfloor.learn.training_rows import (
     FARTHEST,
     Codes,
+    Directions,
+    Projected,
     Train,
-    components,
     distances_between,
-    narrow,
     relative_spread,
     safe,
     standardised,
@@ -52,11 +51,11 @@ def halved(n_classes=3, **options):
 
 def assert_are_probabilities(train, test):
     """All learners predict a positive probability of every class, after those without rows have got theirs."""
-    for family, learn in CLASS_FAMILIES.items():
-        found = learn(train, test, 0)
-        assert tuple(found) == CLASS_LEARNERS[family]
-        for name, predicted in found.items():
-            p = safe(predicted, train)
+    for learner in CLASS_LEARNERS.values():
+        found = predicted(learner, train, test)
+        assert tuple(found) == learner.names
+        for name, values in found.items():
+            p = safe(values, train)
             assert p.shape == (len(test), train.n_classes), name
             assert np.all(np.isfinite(np.log(p))), name
             assert_allclose(p.sum(axis=1), 1.0, err_msg=name)
@@ -100,37 +99,34 @@ def test_families_suit_the_columns():
     always = {"gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels"}
     always |= {"trees", "boosting"}
     numbers = rng.standard_normal((50, 5))
-    assert set(class_families_for(numbers[:, :2])) == always
-    assert set(class_families_for(numbers[:, :3])) == always | {"pairs"}
+    assert set(suited(CLASS_LEARNERS, Look(numbers[:, :2]))) == always
+    assert set(suited(CLASS_LEARNERS, Look(numbers[:, :3]))) == always | {"pairs"}
     with_constant = np.column_stack([numbers[:, :3], np.ones(50)])
-    assert set(class_families_for(with_constant)) == always | {"pairs"}
-    assert set(class_families_for(numbers)) == always | {"pairs", "triples"}
+    assert set(suited(CLASS_LEARNERS, Look(with_constant))) == always | {"pairs"}
+    assert set(suited(CLASS_LEARNERS, Look(numbers))) == always | {"pairs", "triples"}
     named = np.column_stack([numbers[:, :2], rng.integers(0, 4, 50)])
-    assert set(class_families_for(named)) == always | {"pairs", "nominal"}
+    assert set(suited(CLASS_LEARNERS, Look(named))) == always | {"pairs", "nominal"}
     bits = rng.integers(0, 2, (50, 6)).astype(float)
-    assert set(class_families_for(bits)) == always | {"pairs", "triples", "network"}
+    assert set(suited(CLASS_LEARNERS, Look(bits))) == always | {"pairs", "triples", "network"}
     view = TabularView(numbers[:, :2], np.zeros(2, bool), ("a", "b"))
-    assert set(class_families_for(numbers[:, :2], view)) == always | {"nominal"}
-    assert list(CLASS_LEARNERS) == list(CLASS_FAMILIES)
+    assert set(suited(CLASS_LEARNERS, Look(numbers[:, :2], view))) == always | {"nominal"}
 
 
 @pytest.mark.interpreted
 def test_columns_that_share_a_unit():
     rng = np.random.default_rng(0)
     pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 2], (200, 6)), 0, 16)
-    assert "unit" in class_families_for(pixels)
-    assert "unit" not in class_families_for(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef")))
-    assert "unit" not in class_families_for(pixels * [1, 2, 3, 4, 5, 6])
-    assert "unit" not in class_families_for(pixels[:, :4])  # which vary as much as each other
-    assert "unit" not in class_families_for((pixels > 8).astype(float))
-    assert "unit" not in class_families_for(np.ones((20, 6)))
+    assert "unit" in suited(CLASS_LEARNERS, Look(pixels))
+    assert "unit" not in suited(CLASS_LEARNERS, Look(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef"))))
+    assert "unit" not in suited(CLASS_LEARNERS, Look(pixels * [1, 2, 3, 4, 5, 6]))
+    assert "unit" not in suited(CLASS_LEARNERS, Look(pixels[:, :4]))  # which vary as much as each other
+    assert "unit" not in suited(CLASS_LEARNERS, Look((pixels > 8).astype(float)))
+    assert "unit" not in suited(CLASS_LEARNERS, Look(np.ones((20, 6))))
     train = Train(*standardised(pixels, pixels[:0])[:1], pixels[:, 0].astype(np.int64) // 9, 2)
     train = train._replace(spread=relative_spread(pixels))
-    found = CLASS_FAMILIES["unit"](train, train.X, 0)
+    found = of_classes("unit", train, train.X, 0)
     centred = train._replace(X=(pixels - pixels.mean(axis=0)) / pixels.std(axis=0).max())
-    assert_allclose(
-        found["5 neighbours, one unit"], CLASS_FAMILIES["neighbours"](centred, centred.X, 0)["5 neighbours"]
-    )
+    assert_allclose(found["5 neighbours, one unit"], of_classes("neighbours", centred, centred.X, 0)["5 neighbours"])
 
 
 def test_local_ridge_of_a_row_that_is_far_from_all_is_the_prior():
@@ -138,7 +134,7 @@ def test_local_ridge_of_a_row_that_is_far_from_all_is_the_prior():
     rng = np.random.default_rng(0)
     train = Train(rng.standard_normal((100, 4)), np.arange(100) % 3, 3)
     test = np.full((2, 4), FARTHEST)
-    found = CLASS_FAMILIES["neighbours"](train, test, 0)["local ridge"]
+    found = of_classes("neighbours", train, test, 0)["local ridge"]
     assert_allclose(found, np.tile(train.prior, (2, 1)), rtol=1e-6)
 
 
@@ -147,14 +143,15 @@ def test_components_keep_distances():
     scale = rng.random(10)
     scale[3] = 0.0
     X, test = rng.standard_normal((200, 10)), rng.standard_normal((30, 10))
-    points, others = components(X, test, scale)
+    space = Directions.of_points(X, scale)
+    points, others = space.of(X), space.of(test)
     assert points.shape[1] <= 9
     assert_allclose(cdist(others, points) ** 2, cdist(test * scale, X * scale) ** 2, atol=0.05)  # 0.1% is left out
-    assert_array_equal(components(X, test, np.zeros(10))[1], np.zeros((30, 1)))
+    assert_array_equal(Directions.of_points(X, np.zeros(10)).of(test), np.zeros((30, 1)))
     wide = rng.standard_normal((40, 1500))
-    points, others = components(wide, wide, np.ones(1500))
+    points = Directions.of_points(wide, np.ones(1500)).of(wide)
     assert points.shape[1] <= 40
-    between, expected = cdist(points, others), cdist(wide, wide)
+    between, expected = cdist(points, points), cdist(wide, wide)
     assert_allclose(between[expected > 0], expected[expected > 0], rtol=0.15)  # 500 random directions
 
 
@@ -172,9 +169,9 @@ def test_discriminants_find_the_posterior_of_gaussians():
     train = Train(X, codes, 2)
     exact = expit(X[:200].sum(axis=1) - 1.0)
     for name in ("LDA", "QDA", "Gaussian naive Bayes"):
-        p = families.gaussian(train, X[:200], 0)[name]
+        p = of_classes("gaussian", train, X[:200], 0)[name]
         assert np.abs(p[:, 1] - exact).mean() < 0.01, name
-    assert np.abs(families.marginals(train, X[:200], 0)["LDA of ranks"][:, 1] - exact).mean() < 0.03
+    assert np.abs(of_classes("marginals", train, X[:200], 0)["LDA of ranks"][:, 1] - exact).mean() < 0.03
 
 
 def test_quadratic_discriminant_sees_covariances():
@@ -183,7 +180,7 @@ def test_quadratic_discriminant_sees_covariances():
     X = rng.standard_normal((4000, 4)) * (1.0 + codes)[:, None]
     train = Train(X[:2000], codes[:2000], 2)
     log_odds = -4 * np.log(2.0) + 0.375 * (X[2000:] ** 2).sum(axis=1)
-    found = families.gaussian(train, X[2000:], 0)
+    found = of_classes("gaussian", train, X[2000:], 0)
     assert np.abs(found["QDA"][:, 1] - expit(log_odds)).mean() < 0.02
     assert np.abs(found["LDA"][:, 1] - 0.5).mean() < 0.05
 
@@ -198,13 +195,13 @@ def test_shrinkage_as_in_scikit_learn(n, d):
 def test_naive_bayes_as_in_scikit_learn():
     train, test, _ = halved(n=4000)
     expected = GaussianNB().fit(train.X, train.codes).predict_proba(test)
-    assert_allclose(families.gaussian(train, test, 0)["Gaussian naive Bayes"], expected, atol=5e-3)
+    assert_allclose(of_classes("gaussian", train, test, 0)["Gaussian naive Bayes"], expected, atol=5e-3)
 
 
 def test_logistic_as_in_scikit_learn():
     train, test, _ = halved()
     expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(train.X, train.codes).predict_proba(test)
-    assert_allclose(families.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
+    assert_allclose(of_classes("logistic", train, test, 0)["logistic"], expected, atol=2e-3)
 
 
 @pytest.mark.interpreted
@@ -215,14 +212,16 @@ def test_neighbours_of_equal_distance_are_the_first():
     distances = ((X[40:, None] - X[None, :40]) ** 2).sum(axis=-1)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, :5]
     shares = np.eye(3)[codes[nearest]].mean(axis=1)
-    assert_allclose(families.neighbours(train, X[40:], 0)["5 neighbours"], (5 * shares + train.prior) / 6, atol=1e-12)
+    assert_allclose(
+        of_classes("neighbours", train, X[40:], 0)["5 neighbours"], (5 * shares + train.prior) / 6, atol=1e-12
+    )
 
 
 def test_neighbours_as_in_scikit_learn():
     train, test, _ = halved()
     for k in (5, 15, 50):
         shares = KNeighborsClassifier(k).fit(train.X, train.codes).predict_proba(test)
-        votes = families.neighbours(train, test, 0)[f"{k} neighbours"]
+        votes = of_classes("neighbours", train, test, 0)[f"{k} neighbours"]
         assert_allclose(votes, (k * shares + train.prior) / (k + 1), atol=1e-12)
 
 
@@ -247,7 +246,7 @@ def test_kernel_ridge_is_that_of_the_full_kernel_when_all_rows_are_landmarks():
         if best is None or gcv < best[0]:
             weights = centre @ np.linalg.solve(kernel + penalty * np.eye(n), targets)
             best = gcv, (to_test - between.mean(axis=0)) @ weights + train.counts / n
-    found = families.kernels(train, test, 0)["kernel ridge 1.0"]
+    found = of_classes("kernels", train, test, 0)["kernel ridge 1.0"]
     assert_allclose(found, np.clip(best[1], 0.5 / (n + 1), None), atol=1e-3)
 
 
@@ -281,7 +280,7 @@ def test_kernels_between_landmarks_of_which_few_have_a_mark(mark):
 
 def test_trees_do_as_well_as_scikit_learns():
     train, test, codes = halved(n=4000, d=6)
-    ours = np.mean(families.trees(train, test, 0)["trees"].argmax(axis=1) != codes)
+    ours = np.mean(of_classes("trees", train, test, 0)["trees"].argmax(axis=1) != codes)
     theirs = ExtraTreesClassifier(100, min_samples_leaf=3, max_features=6, random_state=0).fit(train.X, train.codes)
     error = 1.0 - theirs.score(test, codes)
     assert abs(ours - error) < 3 * np.sqrt(2 * error * (1 - error) / len(test))
@@ -309,7 +308,7 @@ def test_trees_stop_when_the_work_is_given_up():
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        families.trees(train._replace(check=check), test, 0)
+        of_classes("trees", train._replace(check=check), test, 0)
     assert len(calls) == 3
 
 
@@ -364,7 +363,7 @@ def test_trees_of_many_rows_look_at_some_of_them():
     X = rng.standard_normal((6000, 3))
     codes = (X[:, 1] > 0.5).astype(np.int64) + 2 * (rng.random(6000) < 0.2)
     train = Train(X[:4000], codes[:4000], 4)
-    found = families.trees(train, X[4000:], 0)["trees"].argmax(axis=1)
+    found = of_classes("trees", train, X[4000:], 0)["trees"].argmax(axis=1)
     assert np.mean(found % 2 != codes[4000:] % 2) < 0.02
 
 
@@ -390,7 +389,7 @@ def test_importance_finds_two_features_of_many():
     X = rng.standard_normal((800, 60))
     X[:, :2] += 2.0 * codes[:, None]
     train = Train(X[:400], codes[:400], 2)
-    found = families.trees(train, X[400:], 0) | families.neighbours(train, X[400:], 0)
+    found = of_classes("trees", train, X[400:], 0) | of_classes("neighbours", train, X[400:], 0)
     error = {name: np.mean(p.argmax(axis=1) != codes[400:]) for name, p in found.items()}
     assert error["15 neighbours, scaled"] < 0.12 < error["15 neighbours"]
 
@@ -399,8 +398,8 @@ def test_any_classifier_is_a_family():
     train, test, _ = halved(n_classes=4)
     train = Train(train.X, np.where(train.codes == 1, 0, train.codes), 4)
     fitted = ExtraTreesClassifier(5)
-    p = family_of("mine", fitted)(train, test, 7)["mine"]
-    assert_array_equal(p, family_of("mine", fitted)(train, test, 7)["mine"])  # seeded
+    p = predicted(EstimatorLearner("mine", fitted), train, test, 7)["mine"]
+    assert_array_equal(p, predicted(EstimatorLearner("mine", fitted), train, test, 7)["mine"])  # seeded
     assert not hasattr(fitted, "classes_")
     assert_array_equal(p[:, 1], 0.0)  # a class without rows
     assert np.all(safe(p, train) > 0)
@@ -409,7 +408,7 @@ def test_any_classifier_is_a_family():
 def test_a_classifier_that_changes_its_rows_leaves_those_of_others():
     train, test, _ = halved()
     before = train.X.copy(), test.copy()
-    family_of("mine", make_pipeline(StandardScaler(copy=False), GaussianNB()))(train, test, 0)
+    predicted(EstimatorLearner("mine", make_pipeline(StandardScaler(copy=False), GaussianNB())), train, test, 0)
     assert_array_equal(train.X, before[0])
     assert_array_equal(test, before[1])
 
@@ -419,18 +418,17 @@ def test_a_great_many_features_are_combined_at_random():
     codes = rng.integers(0, 2, 300)
     X = rng.standard_normal((300, 3000)) + 0.25 * codes[:, None]
     train = Train(X[:200], codes[:200], 2)
-    narrow_train, test = narrow(train, X[200:])
-    assert narrow_train.X.shape == (200, 500)
+    points = Projected.to_fewer(3000).of(X)
+    assert points.shape == (300, 500)
     distance = np.linalg.norm(X[200:] - X[0], axis=1)
-    assert_allclose(np.linalg.norm(test - narrow_train.X[0], axis=1), distance, rtol=0.2)
-    p = families.gaussian(train, X[200:], 0)["LDA"]
+    assert_allclose(np.linalg.norm(points[200:] - points[0], axis=1), distance, rtol=0.2)
+    p = of_classes("gaussian", train, X[200:], 0)["LDA"]
     assert np.mean(p.argmax(axis=1) != codes[200:]) < 0.15
-    few = Train(X[:, :5], codes, 2)
-    assert narrow(few, X[:, :5])[0] is few
+    assert Projected.to_fewer(5).of(X) is X
 
 
-def learn_table(train, test):
-    return boosting(train, test, 0) | nominal(train, test, 0)
+def learn_table(train, test, codes=None):
+    return {**of_classes("boosting", train, test, codes=codes), **of_classes("nominal", train, test, codes=codes)}
 
 
 @pytest.mark.interpreted
@@ -442,9 +440,9 @@ def test_table_learners_take_gaps_and_wide_categories():
     levels[:20] = np.nan
     values = np.column_stack([levels, np.full(n, np.nan), rng.normal(size=n)])
     rows, tests = np.arange(200), np.arange(200, n)
-    table = Codes(values[rows], values[tests], np.array([True, False, False]))
+    table = Codes(values[rows], np.array([True, False, False]))
     train = Train(rng.normal(size=(200, 1)), codes[rows], 2, table=table)
-    for name, probability in learn_table(train, rng.normal(size=(100, 1))).items():
+    for name, probability in learn_table(train, rng.normal(size=(100, 1)), values[tests]).items():
         assert probability.shape == (100, 2), name
         is_known = np.isin(levels[tests], levels[rows][20:])
         wrong = probability.argmax(axis=1) != codes[tests]
@@ -461,9 +459,10 @@ def test_the_landmark_model_is_that_of_the_classifier():
     """A training set may lack a class, which then has no probability."""
     train, test, _ = halved(n=600, d=3)
     codes = np.where(train.codes > 0, 2, 0)
-    found = linear_cost.landmarks(train._replace(y=codes, n_classes=3), test, 5)["landmark model"]
+    found = predicted(MANY_ROWS_LEARNERS["landmarks"], train._replace(y=codes, n_classes=3), test, 5)["landmark model"]
     expected = LandmarkClassifier(random_state=5).fit(train.X, codes).predict_proba(test)
     assert_allclose(found[:, [0, 2]], expected, atol=1e-4)
     assert_array_equal(found[:, 1], 0.0)
-    one = linear_cost.landmarks(train._replace(y=np.zeros_like(codes), n_classes=3), test[:2], 5)["landmark model"]
-    assert_allclose(one, np.tile(train._replace(y=np.zeros_like(codes), n_classes=3).prior, (2, 1)))
+    one = train._replace(y=np.zeros_like(codes), n_classes=3)
+    found = predicted(MANY_ROWS_LEARNERS["landmarks"], one, test[:2], 5)["landmark model"]
+    assert_allclose(found, np.tile(one.prior, (2, 1)))

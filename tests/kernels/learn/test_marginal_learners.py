@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
+from tests.helpers.learners import of_classes
 
-from bayesfloor.learn.families import CLASS_FAMILIES
-from bayesfloor.learn.marginals import _score_of_names, is_nominal, marginals, nominal
-from bayesfloor.learn.network import _layers_of, is_mostly_binary, network
+from bayesfloor.learn.marginals import _score_of_names
+from bayesfloor.learn.network import _layers_of
 from bayesfloor.learn.network_kernels import pass_over
-from bayesfloor.learn.training_rows import Codes, Train, standardised
+from bayesfloor.learn.training_rows import Codes, Train, is_mostly_binary, is_nominal, standardised
 
 
 def names(n=900, n_columns=3, n_values=40, seed=0):
@@ -41,23 +41,23 @@ def test_names_are_told_from_numbers():
 def test_values_as_names_say_what_their_order_does_not():
     X, codes = names()
     train, test, labels = Train(X[:600], codes[:600], 2), X[600:], codes[600:]
-    found = nominal(train, test, 0)
+    found = of_classes("nominal", train, test, 0)
     error = {name: np.mean(p.argmax(axis=1) != labels) for name, p in found.items()}
-    in_order = np.mean(marginals(train, test, 0)["LDA of ranks"].argmax(axis=1) != labels)
+    in_order = np.mean(of_classes("marginals", train, test, 0)["LDA of ranks"].argmax(axis=1) != labels)
     assert max(error.values()) < in_order - 0.05
 
 
 def test_a_value_that_was_never_seen_says_nothing():
     X, codes = names()
     train = Train(X, codes, 2)
-    p = nominal(train, np.full((1, 3), 1000.0), 0)["value naive Bayes"]
+    p = of_classes("nominal", train, np.full((1, 3), 1000.0), 0)["value naive Bayes"]
     assert_allclose(p[0], train.prior)
 
 
 def test_without_names_there_is_the_prior():
     rng = np.random.default_rng(0)
     train = Train(rng.standard_normal((50, 2)), rng.integers(0, 2, 50), 2)
-    for p in nominal(train, np.zeros((3, 2)), 0).values():
+    for p in of_classes("nominal", train, np.zeros((3, 2)), 0).values():
         assert_allclose(p, np.tile(train.prior, (3, 1)))
 
 
@@ -106,9 +106,9 @@ def test_network_learns_what_no_column_says_alone():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (900, 8)).astype(float)
     codes = (X[:, 0] + X[:, 3] + X[:, 5]).astype(np.int64) % 2
-    p = network(Train(X[:600], codes[:600], 2), X[600:], 0)["network"]
+    p = of_classes("network", Train(X[:600], codes[:600], 2), X[600:], 0)["network"]
     assert np.mean(p.argmax(axis=1) != codes[600:]) < 0.05
-    assert_array_equal(p, network(Train(X[:600], codes[:600], 2), X[600:], 0)["network"])
+    assert_array_equal(p, of_classes("network", Train(X[:600], codes[:600], 2), X[600:], 0)["network"])
 
 
 def test_network_stops_when_the_work_is_given_up():
@@ -117,7 +117,7 @@ def test_network_stops_when_the_work_is_given_up():
 
     X = np.random.default_rng(0).integers(0, 2, (50, 4)).astype(float)
     with pytest.raises(InterruptedError):
-        network(Train(X, X[:, 0].astype(np.int64), 2, check), X, 0)
+        of_classes("network", Train(X, X[:, 0].astype(np.int64), 2, check), X, 0)
 
 
 def test_a_column_of_many_values_leaves_the_others_their_room():
@@ -130,8 +130,9 @@ def test_a_column_of_many_values_leaves_the_others_their_room():
     found = []
     for columns in ((wide, narrow), (narrow,)):
         codes = np.column_stack(columns).astype(float)
-        table = Codes(codes[:-1000], codes[-1000:], np.ones(codes.shape[1], bool))
-        train = Train(X, y[:-1000], 2, table=table, wanted=frozenset(["value logistic"]))
-        found.append(CLASS_FAMILIES["nominal"](train, test, 0)["value logistic"])
+        train = Train(X, y[:-1000], 2, table=Codes(codes[:-1000], np.ones(codes.shape[1], bool)))
+        requested = frozenset(["value logistic"])
+        of_test = of_classes("nominal", train, test, codes=codes[-1000:], requested=requested)
+        found.append(of_test["value logistic"])
     assert_array_equal(found[0], found[1])
     assert np.ptp(found[0][:, 1]) > 0.1

@@ -8,13 +8,15 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, lasso_path
 from sklearn.neighbors import KNeighborsRegressor
+from tests.helpers.learners import of_numbers, predicted
 
 from bayesfloor.floor.learned.targets import fit_weights
-from bayesfloor.learn import boosting, families, ridge
+from bayesfloor.learn import ridge
+from bayesfloor.learn.boosting import STEADY, Boosting
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_of
 from bayesfloor.learn.lasso_kernels import lasso_path as own_lasso_path
-from bayesfloor.learn.nearest import mean_of_nearest, nearest_rows
+from bayesfloor.learn.nearest import MeanOfNearest, nearest_rows
+from bayesfloor.learn.registry import NUMBER_LEARNERS, EstimatorLearner
 from bayesfloor.learn.ridge import (
     JITTER,
     MOST_FREEDOM,
@@ -24,7 +26,7 @@ from bayesfloor.learn.ridge import (
     fit_ridge,
     gcv_scores,
 )
-from bayesfloor.learn.training_rows import Codes, Train, encoded, standardised
+from bayesfloor.learn.training_rows import Codes, Train, standardised, target_means
 
 
 def friedman(X):
@@ -46,24 +48,24 @@ def rows_of(function, n=300, d=5, noise=1.0, seed=0, weight=None):
 @pytest.mark.timeout(1800)  # by the interpreter
 def test_every_family_predicts_and_is_named():
     rows, test, f = rows_of(friedman)
-    for family, learn in NUMBER_FAMILIES.items():
-        found = learn(rows, test, 1)
-        assert set(found) <= set(NUMBER_LEARNERS[family])
+    for learner in NUMBER_LEARNERS.values():
+        found = predicted(learner, rows, test, 1)
+        assert set(found) <= set(learner.names)
         # which need a table
-        assert set(NUMBER_LEARNERS[family]) - set(found) <= {"trees of means", "additive, levels"}
-        for name, predicted in found.items():
-            assert predicted.shape == (len(test),)
-            assert np.isfinite(predicted).all()
+        assert set(learner.names) - set(found) <= {"trees of means", "additive, levels"}
+        for name, values in found.items():
+            assert values.shape == (len(test),)
+            assert np.isfinite(values).all()
             if name != "mean":
-                assert np.mean((predicted - f) ** 2) < 0.8 * f.var(), name
+                assert np.mean((values - f) ** 2) < 0.8 * f.var(), name
 
 
 def test_the_same_seed_gives_the_same_and_rows_stay_as_they_are():
     rows, test, _ = rows_of(friedman, n=120)
     before = rows.X.copy(), rows.y.copy(), test.copy()
-    for family, learn in NUMBER_FAMILIES.items():
-        first, again = learn(rows, test, 3), learn(rows, test, 3)
-        assert all(np.array_equal(first[name], again[name]) for name in first), family
+    for name, learner in NUMBER_LEARNERS.items():
+        first, again = predicted(learner, rows, test, 3), predicted(learner, rows, test, 3)
+        assert all(np.array_equal(first[each], again[each]) for each in first), name
     assert all(np.array_equal(a, b) for a, b in zip(before, (rows.X, rows.y, test), strict=True))
 
 
@@ -75,8 +77,8 @@ def test_a_weight_of_two_is_a_row_twice():
     twice = np.repeat(np.arange(150), weight.astype(int))
     of_weights = rows._replace(weight=weight / weight.mean())
     of_copies = rows._replace(X=rows.X[twice], y=rows.y[twice], weight=np.ones(len(twice)))
-    for learn in NUMBER_FAMILIES.values():
-        weighted, plain, repeated = (learn(each, test, 1) for each in (of_weights, rows, of_copies))
+    for learner in NUMBER_LEARNERS.values():
+        weighted, plain, repeated = (predicted(learner, each, test, 1) for each in (of_weights, rows, of_copies))
         for name in weighted:
             off = np.mean((weighted[name] - repeated[name]) ** 2)
             assert off < 0.05 + np.mean((plain[name] - repeated[name]) ** 2), name
@@ -90,13 +92,13 @@ def test_work_is_given_up():
 
     for family in ("linear", "additive", "kernels", "gradients", "trees", "boosting"):
         with pytest.raises(InterruptedError):
-            NUMBER_FAMILIES[family](rows._replace(check=stop), test, 0)
+            of_numbers(family, rows._replace(check=stop), test, 0)
 
 
 def test_boosting_is_as_good_as_histogram_boosting():
     """Bins that no row of a node is in go with their neighbours; else deep trees are a fifth worse."""
     rows, test, f = rows_of(friedman, n=400, d=10, noise=2.0)
-    own = families.boosting(rows, test, 1)["boosting"]
+    own = of_numbers("boosting", rows, test, 1)["boosting"]
     theirs = HistGradientBoostingRegressor(
         max_iter=100, max_leaf_nodes=15, min_samples_leaf=8, l2_regularization=1.0, early_stopping=False
     ).fit(rows.X, rows.y)
@@ -104,17 +106,17 @@ def test_boosting_is_as_good_as_histogram_boosting():
 
 
 def test_boosting_of_many_rows_takes_a_sample(monkeypatch):
-    monkeypatch.setattr(boosting, "FEWEST_ROWS", 200)
+    monkeypatch.setattr("bayesfloor.learn.boosting.FEWEST_ROWS", 200)
     rows, test, _ = rows_of(friedman, n=400)
-    few = families.boosting(rows.first(300), test, 1)["boosting"]
-    of_sample = families.boosting(rows, test, 1, pace=boosting.STEADY._replace(most_rows=300))["boosting"]
+    few = of_numbers("boosting", rows.first(300), test, 1)["boosting"]
+    of_sample = predicted(Boosting(STEADY._replace(most_rows=300)), rows, test, 1)["boosting"]
     np.testing.assert_array_equal(of_sample, few)
 
 
 @pytest.mark.interpreted
 def test_neighbours_are_the_nearest():
     rows, test, _ = rows_of(friedman, n=100)
-    found = mean_of_nearest(rows, nearest_rows(rows.X, test, 5))
+    found = MeanOfNearest.of_train(rows).of(nearest_rows(rows.X, test, 5))
     expected = KNeighborsRegressor(5).fit(rows.X, rows.y).predict(test) * 5 / 6
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -261,16 +263,16 @@ def test_gradients_find_the_direction_of_a_ridge_function():
     rng = np.random.default_rng(0)
     direction = rng.standard_normal(8)
     rows, test, f = rows_of(lambda X: np.sin(3 * (X - 0.5) @ direction), n=800, d=8, noise=0.1)
-    found = families.gradients(rows, test, 0)["kernel ridge, turned by gradients"]
+    found = of_numbers("gradients", rows, test, 0)["kernel ridge, turned by gradients"]
     assert np.mean((found - f) ** 2) < 0.02
 
 
 @pytest.mark.interpreted
 def test_trees_are_means_of_leaves():
     rows, test, _ = rows_of(friedman, n=100)
-    deep, shallow, importance = grow_ensemble(rows, test, 1, 20)
-    for predicted in (deep, shallow):
-        assert rows.y.min() <= predicted.min() < predicted.max() <= rows.y.max()
+    deep, shallow, importance, _ = grow_ensemble(rows, test, 1, 20)
+    for means in (deep, shallow):
+        assert rows.y.min() <= means.min() < means.max() <= rows.y.max()
     assert importance.max() == 1.0
     rows, test, _ = rows_of(lambda X: X[:, 2], n=200, d=6)
     assert grow_ensemble(rows, test, 1, 20).importance.argmax() == 2
@@ -289,21 +291,21 @@ def table_of(n=200, seed=0):
 
 def test_tables_are_learned_from_codes_and_gaps():
     values, y = table_of(400)
-    table = Codes(values[:300], values[300:], np.array([True, False]))
+    table = Codes(values[:300], np.array([True, False]))
     one_hot = np.nan_to_num(values[:, 1:])
     rows = Train.of_numbers(one_hot[:300], y[:300], table=table)
     for family in ("additive", "trees", "boosting"):
-        found = NUMBER_FAMILIES[family](rows, one_hot[300:], 0)
-        best = min(np.mean((predicted - y[300:]) ** 2) for predicted in found.values())
+        found = of_numbers(family, rows, one_hot[300:], codes=values[300:])
+        best = min(np.mean((each - y[300:]) ** 2) for each in found.values())
         assert best < 0.15, family
-    assert {"additive, levels"} <= set(families.additive(rows, one_hot[300:], 0))
+    assert {"additive, levels"} <= set(of_numbers("additive", rows, one_hot[300:], codes=values[300:]))
 
 
 def test_means_in_categories_do_not_hold_the_row_itself():
     values, y = table_of(100)
-    table = Codes(values[:60], values[60:], np.array([True, False]))
-    rows = Train.of_numbers(values[:60], y[:60], table=table)
-    train, test = encoded(table, 0, rows)
+    rows = Train.of_numbers(values[:60], y[:60])
+    train, means = target_means(values[:60, 0], rows)
+    test = means.of(values[60:, 0])
     level = np.where(np.isnan(values[:, 0]), -1, values[:, 0])
     for i in (0, 7, 33):
         others = (np.arange(60) % 5 != i % 5) & (level[:60] == level[i])
@@ -316,7 +318,7 @@ def test_means_in_categories_do_not_hold_the_row_itself():
 def test_a_regressor_of_the_caller_is_a_family_of_one():
     rows, test, _ = rows_of(friedman, n=80)
     weight = np.linspace(0.5, 1.5, 80)
-    found = family_of("own", LinearRegression())(rows._replace(weight=weight), test, 0)
+    found = predicted(EstimatorLearner("own", LinearRegression()), rows._replace(weight=weight), test, 0)
     expected = LinearRegression().fit(rows.X, rows.y, sample_weight=weight).predict(test)
     np.testing.assert_allclose(found["own"], expected)
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.helpers.learners import of_classes
 
 from bayesfloor.learn import ridge
-from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
+from bayesfloor.learn.nearest import LocalRidge, MeanOfNearest, nearest_rows
 from bayesfloor.learn.ridge import Landmarks, fit_ridge
-from bayesfloor.learn.training_rows import Train
+from bayesfloor.learn.training_rows import Train, single
 
 
 def problem(n=120, seed=0):
@@ -21,6 +21,10 @@ def problem(n=120, seed=0):
 
 def near(train, test):
     return nearest_rows(train.X, test, 20)
+
+
+def local_ridge(train, test, nearest):
+    return LocalRidge.of_train(train).of(single(train.X), test, nearest)
 
 
 #: Regressions of rows. Splits that tie are told apart by rounding, and differ for other rows than those trained on.
@@ -50,7 +54,8 @@ def test_neighbours_of_an_indicator():
     nearest = near(train, test)
     # the prior of classes has half a row more of each
     prior, mean = train.prior[1], train.y.mean()
-    assert_allclose(mean_of_nearest(train, nearest)[:, 1] * 21 - prior, mean_of_nearest(numbers, nearest) * 21 - mean)
+    of_classes, of_numbers = (MeanOfNearest.of_train(each).of(nearest) for each in (train, numbers))
+    assert_allclose(of_classes[:, 1] * 21 - prior, of_numbers * 21 - mean)
     assert_allclose(
         local_ridge(train, test, nearest)[:, 1], np.clip(local_ridge(numbers, test, nearest), 1e-3, None), atol=0.01
     )
@@ -96,6 +101,6 @@ def test_rows_of_hardly_any_weight_have_no_say():
     for found, expected in [
         (fit_ridge(weighted.X, weighted).predict(test), fit_ridge(train.X, train).predict(test)),
         (local_ridge(weighted, test, nearest), local_ridge(train, test, nearest_rows(train.X, test, 10))),
-        (boosting(weighted, test, 0)["boosting"], boosting(train, test, 0)["boosting"]),
+        (of_classes("boosting", weighted, test, 0)["boosting"], of_classes("boosting", train, test, 0)["boosting"]),
     ]:
         assert np.abs(found - expected).mean() < 0.1

@@ -115,17 +115,16 @@ def test_numbers_as_classes_and_classes_as_numbers(run, tmp_path):
 
 def test_parts_that_do_not_belong_together(run, model, tmp_path):
     stored = skops_io.load(model)
-    held_out = {("parts", "held_out", name): values for name, values in stored["parts"]["held_out"].items()}
-    for path, values in {("parts", "coef"): stored["parts"]["coef"], **held_out}.items():
-        for bad in bad_arrays(values):
-            assert "the array '" in refused(run, skops_io.dumps(with_part(stored, path, bad)), tmp_path)
-    for name, bad in (("target_mean", 1e300), ("target_deviation", -1.0), ("target_mean", "x"), ("target_mean", None)):
-        message = refused(run, skops_io.dumps(with_part(stored, ("parts", name), bad)), tmp_path)
-        assert f"'{name}' is no number that a fit gives" in message
-    none = {name: values[:0] for name, values in stored["parts"]["held_out"].items()}
-    assert "holds no rows" in refused(run, skops_io.dumps(with_part(stored, ("parts", "held_out"), none)), tmp_path)
-    light = with_part(stored, ("parts", "held_out", "weight"), np.zeros_like(stored["parts"]["held_out"]["weight"]))
-    assert "'weight' holds values that no fit gives" in refused(run, skops_io.dumps(light), tmp_path)
+    place = ("parts", "held_out_", "fields")
+    held_out = stored["parts"]["held_out_"]["fields"]
+    arrays = {("parts", "coef_"): stored["parts"]["coef_"]} | {(*place, name): held_out[name] for name in held_out}
+    wrong = [(path, bad) for path, values in arrays.items() for bad in bad_arrays(values)]
+    wrong += [(("parts", "target_mean_"), bad) for bad in (1e300, "x", None)]
+    wrong += [(("parts", "target_deviation_"), -1.0), ((*place, "weight"), np.zeros_like(held_out["weight"]))]
+    wrong.append((place, {name: values[:0] for name, values in held_out.items()}))
+    for path, bad in wrong:
+        message = refused(run, skops_io.dumps(with_part(stored, path, bad)), tmp_path)
+        assert "values that no fit gives" in message or f"the array {path[-1]!r} holds" in message, path
     other = with_part(stored, ("preparation", "task"), "classification")
     assert "its table is not one of numbers" in refused(run, skops_io.dumps(other), tmp_path)
     assert "its table is not one of classes" in refused(run, skops_io.dumps(stored | {"kind": "landmarks"}), tmp_path)

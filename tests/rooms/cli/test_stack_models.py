@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bayesfloor import StackedClassifier, StackedRegressor, read_table
+from bayesfloor import StackedClassifier, StackedRegressor, load_model, read_table
 from bayesfloor.cli import main
-from bayesfloor.cli.model_file import Model, pack_model, read_model
 from benchmarks.tools import fuzz_models
 from helpers.terminal import rows_of
 
@@ -47,18 +46,18 @@ def stacks(tables):
         kind = StackedClassifier if target == "kind" else StackedRegressor
         stack = kind(learners=families, max_models=6, n_jobs=1).fit(known)
         name = f"{target}-{families[0]}.skops"
-        (tables / name).write_bytes(pack_model(Model(stack, known.preparation)))
+        stack.save(tables / name)
         trained[name] = stack, read_table(tables / "new.csv", preparation=known.preparation)
     return trained
 
 
 def test_a_stack_is_read_as_it_was_written(tables, stacks):
     for name, (trained, new) in stacks.items():
-        stored = read_model(tables / name)
+        stored = load_model(tables / name)
         method = "predict_proba" if name.startswith("kind") else "predict"
-        assert_allclose(stored.ask(method, new), getattr(trained, method)(new), rtol=1e-6, atol=1e-9, err_msg=name)
+        assert_allclose(getattr(stored, method)(new), getattr(trained, method)(new), rtol=1e-6, atol=1e-9, err_msg=name)
         if method == "predict":
-            low, high = stored.ask("predict_interval", new, confidence=0.8).T
+            low, high = stored.predict_interval(new, confidence=0.8).T
             inside = ((low <= new.y) & (new.y <= high)).mean()
             assert 0.7 < inside < 0.92, name
 
@@ -118,4 +117,4 @@ def test_learners_of_the_caller_are_not_written(tables):
     known = read_table(tables / "known.csv", target="kind")
     trained = StackedClassifier(learners={"own": LogisticRegression()}, n_jobs=1).fit(known)
     with pytest.raises(ValueError, match="learners of your own"):
-        pack_model(Model(trained, known.preparation))
+        trained.save(tables / "own.skops")

@@ -21,7 +21,8 @@ from bayesfloor.choose.drifting.permutations import share_as_large
 from bayesfloor.data.folds import grouped_folds, stratified_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.training_sets import mean_and_spread, training_set
-from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES, allowed
+from bayesfloor.learn.learner import fit_predict
+from bayesfloor.learn.registry import CLASS_LEARNERS, NUMBER_LEARNERS, allowed
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Families of learners that are mixed, of classes and of numbers.
@@ -120,17 +121,17 @@ def cross_predicted(problem: Problem, folds: Ints, seed: int) -> Floats:
     """
     of_classes = problem.task == "classification"
     if of_classes:
-        families = allowed({name: CLASS_FAMILIES[name] for name in _OF_CLASSES})
+        families = allowed({name: CLASS_LEARNERS[name] for name in _OF_CLASSES})
     else:
-        families = allowed({name: NUMBER_FAMILIES[name] for name in _OF_NUMBERS})
+        families = allowed({name: NUMBER_LEARNERS[name] for name in _OF_NUMBERS})
     found: dict[str, Floats] = {}
     width = len(problem.classes) if of_classes else 1
     for fold in range(int(folds.max()) + 1):
         known, tested = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        train, test = training_set(problem, known, tested)
+        train, rows = training_set(problem, known, tested)
         mean, spread = (0.0, 1.0) if of_classes else mean_and_spread(problem, known)
         for family in families.values():
-            for name, values in family(train, test, seed).items():
+            for name, values in fit_predict(family, train, None, seed, rows).items():
                 of_learner = found.setdefault(name, np.empty((len(folds), width)))
                 of_learner[tested] = np.reshape(values, (len(tested), width)) * spread + mean
     targets = np.eye(width)[problem.codes] if of_classes else problem.y[:, np.newaxis]

@@ -8,7 +8,7 @@ where the classes are easiest to tell apart.
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,10 @@ from bayesfloor.classify.routing import (
     route_hard,
     routes_softly,
 )
+from bayesfloor.classify.stored_model import StoredModel
 from bayesfloor.classify.training import F64, I64, Training, check_rows, check_training
 from bayesfloor.data.folds import fold_keys
+from bayesfloor.learn.records import require, require_within
 from bayesfloor.runtime.checks import check_option, check_random_state_seed, warn_caller
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
@@ -48,6 +50,10 @@ from bayesfloor.runtime.threads import WorkerPool, supervise
 def best_class(class_scores: F64) -> I64:
     """Return the code of the class with the largest score; for one score per row, 1 where it is above zero."""
     return np.argmax(class_scores, axis=1) if class_scores.ndim == 2 else (class_scores > 0).astype(np.int64)
+
+
+#: Largest coefficient that is read; columns are of order one.
+LARGEST_LINEAR = 1e100
 
 
 class LinearDecisions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -413,7 +419,7 @@ class OneVsOneSVC(PathClassifier):
         return votes(scores, n_classes) if self.decision == "vote" else dag_margins(scores, n_classes)
 
 
-class SmartSVC(PathClassifier):
+class SmartSVC(StoredModel, PathClassifier):
     """The paper's hierarchical classifier: a class tree with a linear SVM at each node, and one C for all of them.
 
     The pairwise floors of the classes are the weights of a graph. It is cut where the least is lost, and so is each
@@ -494,6 +500,18 @@ class SmartSVC(PathClassifier):
     >>> smart.tree_.to_nested()
     [[0, 1], 2]
     """
+
+    stored_as = "smartsvm"
+    stored_parts: ClassVar[dict[str, Any]] = {"coef_": F64, "intercept_": F64, "platt_": F64 | None}
+
+    def check_stored(self) -> None:
+        """A line of coefficients for every node of the tree."""
+        n_nodes = self.tree_.n_nodes
+        require(self.coef_.shape == (n_nodes, self.n_features_in_))
+        require(self.intercept_.shape == (n_nodes,))
+        require(self.platt_ is None or self.platt_.shape == (n_nodes, 2))
+        for values in (self.coef_, self.intercept_, 0.0 if self.platt_ is None else self.platt_):
+            require_within(values, -LARGEST_LINEAR, LARGEST_LINEAR)
 
     def __init__(
         self,

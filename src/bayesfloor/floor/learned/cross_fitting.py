@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.splits import VIEWS, Split, folds_seen, n_views_of
-from bayesfloor.floor.learned.targets import Target
+from bayesfloor.floor.learned.targets import Finish, Target
 from bayesfloor.floor.learned.time_periods import RECENT
-from bayesfloor.floor.learned.training_sets import training_set
-from bayesfloor.learn.families import Family
+from bayesfloor.floor.learned.training_sets import Standardizer, standardised_set, training_set
+from bayesfloor.learn.learner import Fitted, Learner, fit, fit_predict
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.cluster import Cluster, ClusterRun
 from bayesfloor.runtime.limits import one_of_a_pool
@@ -25,7 +25,7 @@ from bayesfloor.runtime.threads import WorkerPool, supervise
 N_BUNDLES = 4
 _SIZES = range(len(VIEWS))
 
-Bundle = tuple[tuple[str, Family], ...]
+Bundle = tuple[tuple[str, Learner], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def cross_fit(
     problem: Problem,
     plan: RowPlan,
     target: Target,
-    families: Mapping[str, Family],
+    families: Mapping[str, Learner],
     seed: int,
     pool: WorkerPool,
     race: Race,
@@ -110,8 +110,8 @@ def cross_fit(
         Who is trained on what.
     target : Target
         Turns what learners return into predictions.
-    families : mapping of str to Family
-        Learners, as in `bayesfloor.learn.families`.
+    families : mapping of str to Learner
+        Families of learners, as in `bayesfloor.learn.registry`.
     seed : int
         Seeds what learners draw at random.
     pool : WorkerPool
@@ -192,7 +192,7 @@ def _collect(predicted: NDArray[np.float32], known: Sequence[tuple[str, str]], s
             first += len(rows)
 
 
-def _bundles_of(families: Mapping[str, Family], problem: Problem, *, is_many: bool) -> list[Bundle]:
+def _bundles_of(families: Mapping[str, Learner], problem: Problem, *, is_many: bool) -> list[Bundle]:
     """Deal families of learners out to tasks, so that few threads wait; one task where it is dear to make features."""
     n_bundles = len(families) if is_many else min(N_BUNDLES, len(families))
     n_bundles = n_bundles if problem.supervised is None else 1
@@ -244,24 +244,21 @@ def _fit_families(
     inputs: _FitInputs,
     pool: WorkerPool,
     number: int,
-    families: Sequence[tuple[str, Family]],
+    families: Sequence[tuple[str, Learner]],
     wanted: frozenset[str] | None,
 ) -> Found:
     """Train families of learners on one training set, and return what they predict."""
     problem, plan, target, seeds = inputs
     split = plan.splits[number]
-    others = plan.predicted[np.concatenate([rows for rows, _ in split.tests])] if split.tests else None
-    train, test = training_set(problem, split.train, others, is_many=plan.is_many and target.takes_single)
-    train = train._replace(check=pool.check, wanted=wanted)
+    others = plan.predicted[np.concatenate([rows for rows, _ in split.tests])]
+    train, rows = training_set(problem, split.train, others, is_many=plan.is_many and target.takes_single)
+    train, rows = train._replace(check=pool.check), replace(rows, check=pool.check)
+    finish = target.finish(train, problem, split.train)
     found = {}
     for name, family in families:
         pool.check()
-        outputs = family(train, test, seeds[number])
-        found[name] = {
-            learner: target.predictions(values, train, problem, split.train)
-            for learner, values in outputs.items()
-            if train.wants(learner)
-        }
+        outputs = fit_predict(family, train, wanted, seeds[number], rows)
+        found[name] = {learner: finish.of(values) for learner, values in outputs.items()}
     return found
 
 
@@ -269,7 +266,7 @@ def fit_sample(
     problem: Problem,
     plan: RowPlan,
     target: Target,
-    families: Mapping[str, Family],
+    families: Mapping[str, Learner],
     wanted: Collection[str],
     seed: int,
     pool: WorkerPool,
@@ -302,16 +299,24 @@ def fit_sample(
     return {family: of_family for of_task in found for family, of_family in of_task.items()}
 
 
-def fit_for_rows_to_come(
+class FittedOnAll(NamedTuple):
+    """Learners that were trained on all rows, and what is done with rows before and after they predict them."""
+
+    standardizer: Standardizer
+    fitted: tuple[Fitted, ...]
+    finish: Finish
+
+
+def fit_on_all(
     problem: Problem,
     plan: RowPlan,
     target: Target,
-    families: Mapping[str, Family],
+    families: Mapping[str, Learner],
     wanted: Collection[str],
     seed: int,
     pool: WorkerPool,
     cluster: Cluster | None = None,
-) -> dict[str, Any]:
+) -> FittedOnAll:
     """Train some learners on all rows that are used, to predict others later.
 
     Parameters
@@ -323,13 +328,24 @@ def fit_for_rows_to_come(
 
     Returns
     -------
-    dict of str to Later
-        What each of them will predict.
+    FittedOnAll
     """
-    whole = plan._replace(splits=[Split(0, np.arange(len(problem.X)), ())])
+    own_seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
     pool.expect(len(families))
-    found = fit_sample(problem, whole, target, families, wanted, seed, pool, cluster, amount=1)
-    return {learner: later for family in found.values() for learner, later in family.items()}
+    used = [family for family in families.values() if not set(family.names).isdisjoint(wanted)]
+    shared = problem, plan.is_many and target.takes_single, target, frozenset(wanted), own_seed
+    found = run_fits(_fit_on_all, shared, [(family,) for family in used], [1] * len(used), pool, cluster)
+    return found[0]._replace(fitted=tuple(fitted for each in found for fitted in each.fitted))
+
+
+def _fit_on_all(shared: Any, pool: WorkerPool, family: Learner) -> FittedOnAll:
+    """Train learners of a family on all rows."""
+    problem, is_many, target, wanted, seed = shared
+    every = np.arange(len(problem.X))
+    train, standardizer = standardised_set(problem, every, is_many=is_many)
+    train = train._replace(check=pool.check)
+    fitted = fit(family, train, wanted, seed)
+    return FittedOnAll(standardizer, (fitted,), target.finish(train, problem, every))
 
 
 T = TypeVar("T")

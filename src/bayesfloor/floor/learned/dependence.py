@@ -32,7 +32,7 @@ from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.local_families import N_LANDMARKS
-from bayesfloor.learn.nearest import mean_of_nearest, nearest_rows
+from bayesfloor.learn.nearest import MeanOfNearest, nearest_rows
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, squared_distances, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -544,7 +544,7 @@ def quick_model(train: Train, test: Floats, seed: int) -> Floats:
     grown = grow_ensemble(train, test, seed, N_TREES, MIN_LEAF)
     probability, scale = grown.deep, grown.importance
     scaled = train._replace(X=train.X * scale)
-    near = mean_of_nearest(scaled, nearest_rows(scaled.X, test * scale, N_NEIGHBOURS, scaled.check))
+    near = MeanOfNearest.of_train(scaled).of(nearest_rows(scaled.X, test * scale, N_NEIGHBOURS, scaled.check))
     smooth = kernel_ridge(scaled, test * scale, seed, (0.5,), N_LANDMARKS)
     parts = [part / part.sum(axis=1, keepdims=True) for part in (probability, near, smooth)]
     mean: Floats = np.mean(parts, axis=0)

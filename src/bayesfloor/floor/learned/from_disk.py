@@ -28,8 +28,7 @@ from bayesfloor.floor.learned.targets import Target
 from bayesfloor.floor.learned.training_sets import mean_and_spread, training_set
 from bayesfloor.learn.boosting_by_parts import NAME
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners
-from bayesfloor.learn.families import Family
-from bayesfloor.learn.linear_cost import LINEAR_LEARNERS
+from bayesfloor.learn.learner import Learner
 from bayesfloor.learn.parts import PartPool
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats
@@ -142,7 +141,7 @@ def cross_fit_from_disk(
     used: Problem,
     plan: RowPlan,
     target: Target,
-    families: dict[str, Family],
+    families: dict[str, Learner],
     units: tuple[float, float],
     seed: int,
     pool: WorkerPool,
@@ -159,7 +158,7 @@ def cross_fit_from_disk(
         As from `plan_from_disk`.
     target : Target
         Turns what learners return into predictions.
-    families : dict of str to Family
+    families : dict of str to Learner
         Learners of a sample.
     units : (float, float)
         What numbers were centred and divided by.
@@ -179,8 +178,7 @@ def cross_fit_from_disk(
     sets = sets_of(stored)
     pool.expect(sum(own.n_rows for own in sets))
     own_families = {name: family for name, family in families.items() if name not in BY_PARTS}
-    names_of = LINEAR_LEARNERS if target.takes_single else target.known.names
-    wanted = {name for family in own_families for name in names_of[family]}.difference(LEARNERS)
+    wanted = {name for family in own_families.values() for name in family.names}.difference(LEARNERS)
     in_memory = replace(used, stored=None)
     of_sample = fit_sample(in_memory, plan, target, own_families, wanted, seed, pool, cluster)
     known = [(family, name) for family in own_families for name in of_sample[family]]
@@ -196,6 +194,7 @@ def cross_fit_from_disk(
         raced,
         families=[*(family for family, _ in known), *(PARTS for _ in LEARNERS)],
     )
+    finish = target.finish(like, used, sample)
     learners = _SetLearners(stored, like, seed, pool, cluster)
     is_by_parts = np.isin(names, LEARNERS)
     for places in _in_order_of_training(sets):
@@ -217,7 +216,7 @@ def cross_fit_from_disk(
             for learner, name in enumerate(names):
                 if name in found:
                     values = _in_units(found[name], used, sample, stored.units, units)
-                    fitted.predicted[own.size][learner, own.view] = target.predictions(values, like, used, sample)
+                    fitted.predicted[own.size][learner, own.view] = finish.of(values)
             pool.advance(own.n_rows)
     return fitted
 

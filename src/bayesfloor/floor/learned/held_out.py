@@ -96,7 +96,7 @@ class HeldOut:
         groups = self.used.groups
         for train, places in self.splits:
             rows, others = training_set(self.used, train, self.tested[places], is_many=True)
-            yield TrainingSet(rows, None if groups is None else groups[train], others, places)
+            yield TrainingSet(rows, None if groups is None else groups[train], others.X, places)
 
     def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
         """Hold what a model predicts for the tested rows, or for some of them, against what the stack does."""

@@ -28,7 +28,8 @@ from bayesfloor.floor.learned.simulated import shares_of_kinds
 from bayesfloor.floor.learned.splits import n_views_of
 from bayesfloor.floor.learned.stacking import Stack, StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import Known, Target, target_of
-from bayesfloor.learn.families import SLOW_LEARNING, Family, family_of
+from bayesfloor.learn.learner import Learner, Look
+from bayesfloor.learn.registry import EstimatorLearner
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int, check_option
 from bayesfloor.runtime.cluster import cluster_of
@@ -51,14 +52,14 @@ class Members(NamedTuple):
     ----------
     target : Target
         What they predict.
-    families : dict of str to Family
+    families : dict of str to Learner
         How they are trained.
     predicted : list of ndarray of shape (n_learners, n_views, n_predicted, …)
         What they predict, in each repeat; NaN where they were not trained.
     """
 
     target: Target
-    families: dict[str, Family]
+    families: dict[str, Learner]
     predicted: list[NDArray[np.float32]]
 
 
@@ -160,17 +161,21 @@ def learn(
     target = target_of(used, plan, spent.light)
     predicted = used.take(plan.predicted) if plan.is_many else used
 
-    def default_families() -> dict[str, Any]:
-        return target.default_families(predicted, len(used.X), is_many=plan.is_many)
+    def default() -> dict[str, Learner]:
+        look = Look(predicted.X, predicted.tabular, predicted.supervised, len(used.X))
+        return target.default_learners(look, is_many=plan.is_many)
 
-    families = check_learners(learners, target.known, default_families)
-    n_learners = sum(len(target.known.names.get(name, ("",))) for name in families)
+    families = check_learners(learners, target.known, default)
+    n_learners = sum(len(learner.outputs) for learner in families.values())
     n_numbers = n_learners * sum(n_views_of(plan.splits)) * len(plan.predicted) * int(np.prod(target.shape))
     check_memory(4 * n_numbers, f"the predictions of {len(plan.predicted)} rows")
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
-    judged = [name for name in (*families, PARTS) if name not in SLOW_LEARNING and not name.startswith(OWN)]
+    judged = [
+        *(name for name, each in families.items() if not (each.learns_slowly or isinstance(each, EstimatorLearner))),
+        PARTS,
+    ]
     n_rows = len(used.X)
     if repeats is None:
         n_repeats, fewest = (
@@ -268,7 +273,7 @@ def named_learners(learners: Any) -> list[tuple[Any, Any]]:
     return [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
 
 
-def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Family]]) -> dict[str, Family]:
+def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Learner]]) -> dict[str, Learner]:
     """Return families of learners by name.
 
     Parameters
@@ -282,25 +287,25 @@ def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, 
 
     Returns
     -------
-    dict of str to Family
+    dict of str to Learner
     """
     named = named_learners(learners)
-    families: dict[str, Family] = {}
+    families: dict[str, Learner] = {}
     own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
-            if learner != "default" and learner not in known.families:
-                names = ", ".join(map(repr, ("default", *known.families)))
+            if learner != "default" and learner not in known.learners:
+                names = ", ".join(map(repr, ("default", *known.learners)))
                 raise ParameterError("learners", f"made of {names} and {known.noun.split()[1]}s", learner)
-            families |= default() if learner == "default" else {learner: known.families[learner]}
+            families |= default() if learner == "default" else {learner: known.learners[learner]}
         elif not hasattr(learner, "fit") or not known.is_learner(learner):
             raise TypeError(f"Learner {name!r} must be {known.noun}. Got {learner!r} instead.")
         else:
             own.append(str(name))
-            families[f"{OWN} {len(own)}"] = family_of(str(name), learner)
+            families[f"{OWN} {len(own)}"] = EstimatorLearner(str(name), learner)
     if not families:
         raise ValueError("The 'learners' parameter must name at least one learner.")
-    taken = Counter([*own, *(name for family in families for name in known.names.get(family, ()))])
+    taken = Counter(name for learner in families.values() for name in learner.names)
     twice = [name for name in own if taken[name] > 1]
     if twice:
         raise ValueError(f"There are two learners called {twice[0]!r}; name them in a dict.")

@@ -13,7 +13,7 @@ is dropped, or kept, for what they say of the fold that they are judged on::
 
 A learner may give probabilities that are too sure and still tell much, and more with more rows. So what it tells is
 measured at the exponent, or the slope, that suits it best. Learners that see nothing in few rows where they see all in
-more (`SLOW_LEARNING`), and those of a caller, are not dropped for what they tell of few.
+more (`Learner.learns_slowly`), and those of a caller, are not dropped for what they tell of few.
 """
 
 from collections.abc import Collection

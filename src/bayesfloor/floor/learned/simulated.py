@@ -18,10 +18,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesfloor.floor.learned.rules import Lead
+from bayesfloor.learn.registry import output_of
 from bayesfloor.runtime.arrays import Floats, Range
 
-#: Words in the names of learners of one kind; the others are linear, or sums over columns.
-KINDS = (("kernel", "network"), ("tree", "boosting"), ("neighbours", "local"))
+#: Kinds of outputs that count as one; the others are linear, or sums over columns.
+KINDS = (("kernel",), ("tree",), ("neighbours", "local ridge"))
 #: Smallest loss, as a share of the loss without features, that others are shares of.
 LEAST = 1e-4
 #: Growth of the lead at which simulated problems begin to have a say in the estimate, and have half of it.
@@ -79,10 +80,9 @@ def shares_of_kinds(weights: dict[str, float]) -> Floats:
     """Return the shares of `KINDS` in the weights of learners."""
     shares = np.zeros(len(KINDS))
     for name, weight in weights.items():
-        for place, words in enumerate(KINDS):
-            if any(word in name for word in words):
+        for place, kinds in enumerate(KINDS):
+            if output_of(name).kind in kinds:
                 shares[place] += weight
-                break
     return shares / max(sum(weights.values()), 1e-300)
 
 

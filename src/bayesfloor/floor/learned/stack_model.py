@@ -19,15 +19,20 @@ from scipy.special import softmax
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.counted_rows import counted_rows
-from bayesfloor.floor.learned.cross_fitting import fit_for_rows_to_come
+from bayesfloor.floor.learned.cross_fitting import FittedOnAll, fit_on_all
 from bayesfloor.floor.learned.learning import Learned, standardised_target
 from bayesfloor.floor.learned.row_plan import RowPlan
-from bayesfloor.floor.learned.targets import target_of
-from bayesfloor.learn.later import Steps, steps_of
+from bayesfloor.floor.learned.targets import Finish, target_of
+from bayesfloor.floor.learned.training_sets import Standardizer
+from bayesfloor.learn.learner import Fitted
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, LARGEST_TARGET, Record, require, require_within
+from bayesfloor.learn.registry import output_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.threads import WorkerPool
 
+#: Rows that are predicted at a time: what is computed of them stays in the cache, and memory is bounded.
+BLOCK = 4096
 #: What a member's absence may cost, in standard errors of the stack's loss.
 TENTH = 0.1
 #: Time of a search, in microseconds a row, that is worth as much; one of ten times that must be worth a standard error,
@@ -37,8 +42,6 @@ CHEAP, DEAREST = 10.0, 10.0
 OF_VALUE, OF_LOCAL_RIDGE = 2e-4, {False: 8.0, True: 40.0}
 #: Share of the predictions that all members must have: not all learners are trained for every fold.
 FEWEST_SHARED = 0.5
-#: How learners are called that look for nearest rows.
-SEARCHING = ("neighbours", "local ridge")
 #: Member where rows are too few to tell members apart, of classes and of numbers, and its family.
 PLAIN_MEMBER = {"classification": ("gaussian", "LDA"), "regression": ("linear", "ridge")}
 
@@ -59,34 +62,50 @@ class Weighted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class StackModel:
+class StackModel(Record):
     """A stack of learners that were trained on all rows.
 
     Attributes
     ----------
-    steps : Steps
-        From rows to what each member predicts: logarithms of probabilities, or numbers.
+    standardizer : Standardizer
+        How rows are made like the training rows.
+    fitted : tuple of Fitted
+        What predicts them.
+    finish : Finish
+        How that becomes logarithms of probabilities, or numbers.
     weights : dict of str to float
         Weights of the members, the largest first.
-    offset : ndarray of shape (n_classes,), or of none
+    offset : ndarray of shape (n_classes,), or (1,)
         What is added to the weighted sum.
+    are_classes : bool
+        Whether it predicts classes.
     n_columns : int
         Columns of the rows that it predicts.
     centre, scale : float
         The mean and the deviation of numbers; 0 and 1 for classes.
     """
 
-    steps: Steps
+    standardizer: Standardizer
+    fitted: tuple[Fitted, ...]
+    finish: Finish
     weights: dict[str, float]
     offset: Floats
+    are_classes: bool
     n_columns: int
     centre: float
     scale: float
 
-    @property
-    def is_of_classes(self) -> bool:
-        """Whether it predicts classes."""
-        return self.offset.ndim > 0
+    def check(self) -> None:
+        """Weights and figures are of the size that fits give."""
+        weights = np.array(list(self.weights.values()))
+        require(self.offset.ndim == 1 and len(weights))
+        for values, least, largest in (
+            (weights, 0.0, LARGEST_COEFFICIENT),
+            (self.offset, -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT),
+            (np.array([self.centre]), -LARGEST_TARGET, LARGEST_TARGET),
+            (np.array([self.scale]), 0.0, LARGEST_TARGET),
+        ):
+            require_within(values, least, largest)
 
     def predict(self, X: NDArray[Any], codes: NDArray[Any] | None, pool: WorkerPool) -> Floats:
         """Return probabilities of the classes, or numbers.
@@ -104,21 +123,20 @@ class StackModel:
         -------
         ndarray of shape (n, n_classes) or (n,)
         """
-        found = np.empty((len(X), *self.offset.shape))
-        blocks = [(rows,) for rows in self.steps.blocks(len(X))]
+        shape, offset = (self.offset.shape, self.offset) if self.are_classes else ((), self.offset[0])
+        found = np.empty((len(X), *shape))
+        blocks = [(slice(first, min(first + BLOCK, len(X))),) for first in range(0, len(X), BLOCK)]
 
-        def fill(rows: slice) -> None:
+        def fill(block: slice) -> None:
             pool.check()
-            inputs = {"rows": np.array(X[rows], np.float64, order="C")}
-            if self.steps.takes_codes:
-                assert codes is not None
-                inputs["codes"] = codes[rows]
-            predicted = self.steps.predict(inputs)
-            total = np.zeros((len(inputs["rows"]), *self.offset.shape))
+            points = np.array(X[block], np.float64, order="C")
+            rows = self.standardizer.rows(points, None if codes is None else codes[block])
+            predicted = {name: values for each in self.fitted for name, values in each.predict(rows).items()}
+            total = np.zeros((len(points), *shape))
             for name, weight in self.weights.items():
-                total += weight * predicted[name].astype(np.float64)
-            total += self.offset
-            found[rows] = softmax(total, axis=1) if self.is_of_classes else self.centre + self.scale * total
+                total += weight * self.finish.of(predicted[name]).astype(np.float64)
+            total += offset
+            found[block] = softmax(total, axis=1) if self.are_classes else self.centre + self.scale * total
 
         pool.run(fill, blocks)
         return found
@@ -154,10 +172,8 @@ def fit_stack_model(
         # as figures are: from the shares of the classes among rows that were chosen to those among all
         of_all = counted_rows(learned.problem, codes, weight).at_shares_of_all(np.zeros(len(used.classes)))
         chosen = chosen._replace(offset=chosen.offset + of_all)
-    laters = fit_for_rows_to_come(
-        used, plan, target, learned.members.families, chosen.weights, seed, pool, cluster_of(client)
-    )
-    return _model_of(laters, chosen, used, learned.centre, learned.scale)
+    fitted = fit_on_all(used, plan, target, learned.members.families, chosen.weights, seed, pool, cluster_of(client))
+    return _model_of(fitted, chosen, used, learned.centre, learned.scale)
 
 
 def estimator_of_run(X: Any, beside: Sequence[Any], table: Table | None, checked: Any, **settings: Any) -> Any:
@@ -200,14 +216,15 @@ def fit_plain_model(problem: Problem, seed: int, pool: WorkerPool) -> StackModel
     target = target_of(used, plan)
     family, member = PLAIN_MEMBER[problem.task]
     chosen = Weighted({member: 1.0}, np.zeros(target.shape))
-    laters = fit_for_rows_to_come(used, plan, target, {family: target.known.families[family]}, [member], seed, pool)
-    return _model_of(laters, chosen, used, centre, scale)
+    fitted = fit_on_all(used, plan, target, {family: target.known.learners[family]}, [member], seed, pool)
+    return _model_of(fitted, chosen, used, centre, scale)
 
 
-def _model_of(laters: dict[str, Any], chosen: Weighted, used: Problem, centre: float, scale: float) -> StackModel:
-    """Put what members will predict together with their weights."""
-    steps = steps_of({name: laters[name] for name in chosen.weights})
-    return StackModel(steps, chosen.weights, chosen.offset, used.X.shape[1], centre, scale)
+def _model_of(fitted: FittedOnAll, chosen: Weighted, used: Problem, centre: float, scale: float) -> StackModel:
+    """Put what was fitted together with the weights of the members."""
+    of_members = fitted.standardizer, fitted.fitted, fitted.finish
+    offset, are_classes = np.atleast_1d(chosen.offset), used.task == "classification"
+    return StackModel(*of_members, chosen.weights, offset, are_classes, used.X.shape[1], centre, scale)
 
 
 # --- who is in the stack
@@ -263,14 +280,15 @@ def _searches(members: Ints, names: list[str]) -> list[Ints]:
     """
     found: dict[str, list[int]] = {}
     for member in members:
-        if any(word in names[member] for word in SEARCHING):
-            found.setdefault(names[member].partition(", ")[2], []).append(int(member))
+        space = output_of(names[member]).searches
+        if space is not None:
+            found.setdefault(space, []).append(int(member))
     return [np.array(each) for each in found.values()]
 
 
 def _worth(members: Ints, learned: Learned) -> float:
     """Return what the absence of members that share a search may cost, in standard errors, for the time it spares."""
-    n_ridges = sum("local ridge" in learned.names[member] for member in members)
+    n_ridges = sum(output_of(learned.names[member]).kind == "local ridge" for member in members)
     time = OF_VALUE * learned.used.X.size + n_ridges * OF_LOCAL_RIDGE[learned.plan.is_many]
     return TENTH * float(np.clip(time / CHEAP, 1.0, DEAREST))
 

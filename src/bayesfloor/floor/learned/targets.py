@@ -10,6 +10,7 @@ which is fitted by     likelihood                                   least square
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,18 +22,10 @@ from bayesfloor.data.numbers import weighted_median
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.training_sets import mean_and_spread
-from bayesfloor.learn.families import (
-    CLASS_FAMILIES,
-    CLASS_LEARNERS,
-    NUMBER_FAMILIES,
-    NUMBER_LEARNERS,
-    Family,
-    class_families_for,
-    number_families_for,
-)
-from bayesfloor.learn.later import of_rows
-from bayesfloor.learn.linear_cost import linear_families_for
-from bayesfloor.learn.training_rows import Train, safe
+from bayesfloor.learn.learner import Learner, Look
+from bayesfloor.learn.records import Record
+from bayesfloor.learn.registry import CLASS_LEARNERS, MANY_ROWS_LEARNERS, NUMBER_LEARNERS, allowed, suited
+from bayesfloor.learn.training_rows import Train, mixed
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Learners in a stack: the best by log-loss or squared error.
@@ -57,34 +50,75 @@ class Known(NamedTuple):
 
     Attributes
     ----------
-    families : mapping of str to Family
-        Families of learners.
-    names : mapping of str to tuple of str
-        The learners of each family.
+    learners : mapping of str to Learner
+        The learners.
     is_learner : callable
         Tells whether an object is such an estimator.
     noun : str
         What it is called, with its article.
     """
 
-    families: Mapping[str, Family]
-    names: Mapping[str, tuple[str, ...]]
+    learners: Mapping[str, Learner]
     is_learner: Callable[[Any], bool]
     noun: str
 
 
 CLASS_KNOWN = Known(
-    CLASS_FAMILIES,
     CLASS_LEARNERS,
     lambda given: hasattr(given, "predict_proba"),
     "a classifier with predict_proba",
 )
 NUMBER_KNOWN = Known(
-    NUMBER_FAMILIES,
     NUMBER_LEARNERS,
     lambda given: hasattr(given, "predict") and not hasattr(given, "predict_proba"),
     "a regressor",
 )
+
+
+class Finish(Record):
+    """How what a learner returns becomes a prediction."""
+
+    def of(self, values: Floats) -> NDArray[np.float32]:
+        """Return predictions."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Logarithms(Finish):
+    """Logarithms of probabilities, none of them 0.
+
+    Attributes
+    ----------
+    share : float
+        Share of the prior that is mixed in, so that no class is ruled out.
+    prior : ndarray of shape (n_classes,)
+        Shares of the classes.
+    moved : ndarray of shape (n_classes,) or None
+        Added, to move them to other shares of the classes.
+    """
+
+    share: float
+    prior: Floats
+    moved: Floats | None
+
+    def of(self, values: Floats) -> NDArray[np.float32]:
+        """Return logarithms of probabilities."""
+        log_p = np.log(mixed(values, self.share, self.prior))
+        return (log_p if self.moved is None else log_softmax(log_p + self.moved, axis=1)).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class InUnit(Finish):
+    """Standardised numbers in the unit of the target, held within a range of standardised ones."""
+
+    mean: float
+    spread: float
+    low: float
+    high: float
+
+    def of(self, values: Floats) -> NDArray[np.float32]:
+        """Return numbers."""
+        return (self.mean + self.spread * np.clip(np.nan_to_num(values), self.low, self.high)).astype(np.float32)
 
 
 class Target(Protocol):
@@ -104,11 +138,11 @@ class Target(Protocol):
     shape: tuple[int, ...]
     takes_single: bool
 
-    def default_families(self, predicted: Problem, n_rows: int, *, is_many: bool) -> dict[str, Family]:
-        """Return the families that suit the rows to predict, of so many rows in all."""
+    def default_learners(self, look: Look, *, is_many: bool) -> dict[str, Learner]:
+        """Return the learners that suit the rows to predict."""
 
-    def predictions(self, values: Floats, train: Train, problem: Problem, known: Ints) -> NDArray[np.float32]:
-        """Turn what a learner returns into predictions; `known` are the rows that it was trained on."""
+    def finish(self, train: Train, problem: Problem, known: Ints) -> Finish:
+        """Return how what learners return becomes predictions; `known` are the rows that they were trained on."""
 
     def fit_stack(
         self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints, seed: list[int]
@@ -161,15 +195,13 @@ class ClassTarget:
                 tested = np.bincount(self.codes, self.weight, minlength=n_classes)
                 self.moved = np.log(tested / problem.class_totals)
 
-    def default_families(self, predicted: Problem, n_rows: int, *, is_many: bool) -> dict[str, Family]:
-        """Return the families that suit the rows to predict: of many rows, those of linear cost."""
-        if is_many:
-            return linear_families_for(predicted.X, predicted.tabular, n_rows)
-        return class_families_for(predicted.X, predicted.tabular, predicted.supervised)
+    def default_learners(self, look: Look, *, is_many: bool) -> dict[str, Learner]:
+        """Return the learners that suit the rows to predict: of many rows, those of linear cost."""
+        return suited(MANY_ROWS_LEARNERS, look) if is_many else suited(allowed(CLASS_LEARNERS), look)
 
-    def predictions(self, values: Floats, train: Train, problem: Problem, known: Ints) -> NDArray[np.float32]:
-        """Return logarithms of probabilities."""
-        return _logarithms(safe(values, train), self.moved)
+    def finish(self, train: Train, problem: Problem, known: Ints) -> Finish:
+        """Turn probabilities into logarithms."""
+        return Logarithms(1.0 / (len(train.y) + 1.0), train.prior, self.moved)
 
     def fit_stack(
         self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints, seed: list[int]
@@ -252,17 +284,17 @@ class NumberTarget:
         if problem.sample_weight is not None:
             self.weight = problem.sample_weight[plan.predicted]
 
-    def default_families(self, predicted: Problem, n_rows: int, *, is_many: bool) -> dict[str, Family]:
-        """Return the families that suit the rows to predict; each bounds its own work."""
-        return number_families_for(predicted.X, predicted.tabular, predicted.supervised, n_rows)
+    def default_learners(self, look: Look, *, is_many: bool) -> dict[str, Learner]:
+        """Return the learners that suit the rows to predict; each bounds its own work."""
+        return suited(allowed(NUMBER_LEARNERS), look)
 
-    def predictions(self, values: Floats, train: Train, problem: Problem, known: Ints) -> NDArray[np.float32]:
-        """Return numbers in the unit of the target, held within its range."""
+    def finish(self, train: Train, problem: Problem, known: Ints) -> Finish:
+        """Put numbers in the unit of the target, and hold them within its range."""
         mean, spread = mean_and_spread(problem, known)
         # levels of the future may lie beyond all that was seen
         beyond = float(np.ptp(train.y)) if self.in_time else BEYOND
         low, high = float(train.y.min()) - beyond, float(train.y.max()) + beyond
-        return _in_unit(values, mean, spread, low, high)
+        return InUnit(mean, spread, low, high)
 
     def fit_stack(
         self, predicted: NDArray[Any], among: Ints, views: Ints, rows: Ints, seed: list[int]
@@ -304,19 +336,6 @@ class NumberTarget:
     def losses(self, predicted: Floats) -> Floats:
         """Return squared errors."""
         return np.asarray(self.weight * (self.y - predicted) ** 2)
-
-
-@of_rows
-def _logarithms(probability: Floats, moved: Floats | None) -> NDArray[np.float32]:
-    """Return logarithms of probabilities, moved to other shares of the classes."""
-    log_p = np.log(probability)
-    return (log_p if moved is None else log_softmax(log_p + moved, axis=1)).astype(np.float32)
-
-
-@of_rows
-def _in_unit(values: Floats, mean: float, spread: float, low: float, high: float) -> NDArray[np.float32]:
-    """Return standardised numbers in their unit, held within a range."""
-    return (mean + spread * np.clip(np.nan_to_num(values), low, high)).astype(np.float32)
 
 
 def _mean(values: NDArray[Any], weight: Floats | None) -> Any:

@@ -1,21 +1,96 @@
 """Rows to learn from and rows to predict, standardised alike."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.data.folds import grouped_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.target_encoding import N_FOLDS, classes_to_encode
-from bayesfloor.learn.later import Later, as_kind, beside, of_rows
-from bayesfloor.learn.training_rows import Codes, Train, encoded, relative_spread, standardised
+from bayesfloor.learn.learner import Rows
+from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.training_rows import (
+    Codes,
+    Scaling,
+    TargetMeans,
+    Train,
+    relative_spread,
+    standardised_with,
+    target_means,
+)
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Features that are standardised at once where rows are many, to bound memory.
 COLUMNS_AT_ONCE = 16
 
 
-def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many: bool = False) -> tuple[Train, Floats]:
+@dataclass(frozen=True, eq=False)
+class LabelColumns(Record):
+    """Features that hold labels or targets: the means in a category.
+
+    Attributes
+    ----------
+    column : int
+        The column of codes.
+    first, last : int
+        The features that it becomes.
+    means : TargetMeans
+        What is put there.
+    """
+
+    column: int
+    first: int
+    last: int
+    means: TargetMeans
+
+
+@dataclass(frozen=True, eq=False)
+class Standardizer(Record):
+    """How rows are made like the training rows.
+
+    Attributes
+    ----------
+    scaling : Scaling
+        Of all features.
+    from_labels : tuple of LabelColumns
+        Features that hold labels or targets.
+    is_single : bool
+        Whether rows are many: they become float32, few columns at a time.
+    """
+
+    scaling: Scaling
+    from_labels: tuple[LabelColumns, ...]
+    is_single: bool
+
+    def check(self) -> None:
+        """Every column stands for features that are there."""
+        n_columns = len(self.scaling.scale)
+        require(all(0 <= each.first < each.last <= n_columns and each.column >= 0 for each in self.from_labels))
+
+    def rows(self, X: NDArray[Any], codes: Floats | None = None, at: Any = slice(None)) -> Rows:
+        """Return rows to predict, of those that are given all or some."""
+        codes = None if codes is None else codes[at]
+        n_columns = X.shape[1]
+        step = COLUMNS_AT_ONCE if self.is_single else max(n_columns, 1)
+        pieces = []
+        for start in range(0, n_columns, step):
+            chunk = slice(start, start + step)
+            pieces.append(self.scaling.alike(X[:, chunk][at], chunk).astype(self._kind))
+        points = pieces[0] if len(pieces) == 1 else np.hstack(pieces)
+        for each in self.from_labels:
+            assert codes is not None
+            own = slice(each.first, each.last)
+            points[:, own] = self.scaling.alike(each.means.of(codes[:, each.column]), own)
+        return Rows(points, codes)
+
+    @property
+    def _kind(self) -> Any:
+        return np.float32 if self.is_single else np.float64
+
+
+def training_set(problem: Problem, known: Ints, others: Ints, *, is_many: bool = False) -> tuple[Train, Rows]:
     """Return rows to learn from and rows to predict.
 
     Features that hold labels or targets are computed from the former alone.
@@ -26,8 +101,8 @@ def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many:
         All rows that are used.
     known : ndarray
         Rows to learn from.
-    others : ndarray or None
-        Rows to predict; None for rows to come, see `bayesfloor.learn.later`.
+    others : ndarray
+        Rows to predict.
     is_many : bool, default=False
         Whether to standardise few columns at a time, in float32.
 
@@ -35,29 +110,38 @@ def training_set(problem: Problem, known: Ints, others: Ints | None, *, is_many:
     -------
     train : Train
         Numbers have mean 0 and variance 1; see `mean_and_spread`.
-    test : ndarray of shape (n_others, d)
+    rows : Rows
     """
-    train = _targets_of(problem, known)
-    test: Any
+    if problem.supervised is None:
+        train, standardizer = standardised_set(problem, known, is_many=is_many)
+        codes = None if problem.tabular is None else problem.tabular.values
+        return train, standardizer.rows(problem.X, codes, others)
+    points, test = problem.supervised.features(known, others)
+    train, scaling = _scaled(_targets_of(problem, known), points, is_many=is_many)
+    return train, Standardizer(scaling, (), is_many).rows(test)
+
+
+def standardised_set(problem: Problem, known: Ints, *, is_many: bool = False) -> tuple[Train, Standardizer]:
+    """Return rows to learn from, and how others are made like them; see `training_set`."""
     if problem.supervised is not None:
-        if others is None:
-            raise ValueError("features that a transformer learns with the labels cannot be made of rows to come")
-        points, test = problem.supervised.features(known, others)
-        return _standardised(train, points, test, is_many=is_many)
-    tabular = problem.tabular
+        raise ValueError("features that a transformer learns with the labels cannot be made of rows to come")
+    train, tabular = _targets_of(problem, known), problem.tabular
+    from_labels = []
     if tabular is not None:
-        codes: Any = Later.codes() if others is None else tabular.values[others]
-        train = train._replace(table=Codes(tabular.values[known], codes, tabular.is_category))
-    if is_many:
-        train, test = _in_parts(problem, train, known, others)
-        return _with_encoded(problem, train, test)
-    points = problem.X[known]
-    test = Later.rows() if others is None else problem.X[others]
+        train = train._replace(table=Codes(tabular.values[known], tabular.is_category))
+    encoded = {}
     for column, first, last in () if tabular is None else tabular.from_labels:
         assert train.table is not None
-        points[:, first:last], of_test = encoded(train.table, column, train, _classes(problem))
-        test = _with_columns(test, first, last, of_test)
-    return _standardised(train, points, test)
+        encoded[first, last], means = target_means(train.table.values[:, column], train, _classes(problem))
+        from_labels.append(LabelColumns(column, first, last, means))
+    if is_many:
+        train, scaling = _in_parts(problem, train, known, encoded)
+    else:
+        points = problem.X[known]
+        for (first, last), values in encoded.items():
+            points[:, first:last] = values
+        train, scaling = _scaled(train, points)
+    return train, Standardizer(scaling, tuple(from_labels), is_many)
 
 
 def mean_and_spread(problem: Problem, rows: Ints) -> tuple[float, float]:
@@ -92,48 +176,26 @@ def _classes(problem: Problem) -> Ints | None:
     return classes_to_encode(problem.codes, len(problem.classes))
 
 
-def _standardised(train: Train, points: Floats, test: Floats, *, is_many: bool = False) -> tuple[Train, Floats]:
+def _scaled(train: Train, points: Floats, *, is_many: bool = False) -> tuple[Train, Scaling]:
     spread = relative_spread(points)
-    points, test = standardised(points, test)
-    if is_many:
-        points, test = points.astype(np.float32), as_kind(test, "float32")
-    return train._replace(X=points, spread=spread), test
+    points, scaling = standardised_with(points)
+    return train._replace(X=points.astype(np.float32) if is_many else points, spread=spread), scaling
 
 
-@of_rows
-def _with_columns(rows: Floats, first: int, last: int, columns: Floats) -> Floats:
-    """Put columns in their places, in a copy."""
-    rows = rows.copy()
-    rows[:, first:last] = columns
-    return rows
-
-
-def _in_parts(problem: Problem, train: Train, known: Ints, others: Ints | None) -> tuple[Train, Floats]:
-    """Standardise few columns at a time."""
+def _in_parts(
+    problem: Problem, train: Train, known: Ints, encoded: dict[tuple[int, int], Floats]
+) -> tuple[Train, Scaling]:
+    """Standardise few columns at a time, and features that hold labels or targets by themselves."""
     X, d = problem.X, problem.X.shape[1]
-    points: Any = np.empty((len(known), d), np.float32)
-    test: Any = None if others is None else np.empty((len(others), d), np.float32)
-    spread, later = np.empty(d), []
-    for first in range(0, d, COLUMNS_AT_ONCE):
-        chunk = slice(first, first + COLUMNS_AT_ONCE)
-        part = X[:, chunk][known]
-        if others is None:
-            last = min(first + COLUMNS_AT_ONCE, d)
-            points[:, chunk], of_rows_to_come = standardised(part, Later.rows()[:, first:last])
-            later.append(of_rows_to_come)
-        else:
-            points[:, chunk], test[:, chunk] = standardised(part, X[:, chunk][others])
-        largest = np.abs(part).max(axis=0)
-        spread[chunk] = largest * (part / np.where(largest > 0, largest, 1.0)).std(axis=0)
-    test = as_kind(beside(*later), "float32") if others is None else test
-    return train._replace(X=points, spread=spread / (spread.max() or 1.0)), test
-
-
-def _with_encoded(problem: Problem, train: Train, test: Floats) -> tuple[Train, Floats]:
-    """Put features that hold labels or targets in their places."""
-    for column, first, last in () if problem.tabular is None else problem.tabular.from_labels:
-        assert train.table is not None
-        of_column = encoded(train.table, column, train, _classes(problem))
-        train.X[:, first:last], of_test = standardised(*of_column)
-        test = _with_columns(test, first, last, of_test)
-    return train, test
+    points, spread = np.empty((len(known), d), np.float32), np.empty(d)
+    whole = Scaling(np.empty(d), np.empty(d), np.empty(d))
+    parts = [(slice(first, first + COLUMNS_AT_ONCE), None) for first in range(0, d, COLUMNS_AT_ONCE)]
+    for chunk, values in [*parts, *((slice(*ends), values) for ends, values in encoded.items())]:
+        part = X[:, chunk][known] if values is None else values
+        points[:, chunk], scaling = standardised_with(part)
+        whole.largest[chunk], whole.centre[chunk] = scaling.largest, scaling.centre
+        whole.scale[chunk] = scaling.scale
+        if values is None:
+            largest = np.abs(part).max(axis=0)
+            spread[chunk] = largest * (part / np.where(largest > 0, largest, 1.0)).std(axis=0)
+    return train._replace(X=points, spread=spread / (spread.max() or 1.0)), whole

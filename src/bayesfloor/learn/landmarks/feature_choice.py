@@ -9,7 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.learn.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, Scaling, gaussian, squares_of_rows
+from bayesfloor.learn.landmarks.feature_map import (
+    F32,
+    HEAVIEST,
+    LIGHTEST,
+    LINEAR_SCALE,
+    FeatureMap,
+    Scaling,
+    gaussian,
+    squares_of_rows,
+)
 from bayesfloor.learn.ridge import LeaveOneOut, fit_leaving_one_out, gaussian_slopes
 from bayesfloor.runtime.arrays import Bools, Ints
 
@@ -27,8 +36,8 @@ MOST_LINEAR = 64
 N_PAIRS = 512
 #: Minimum unit of widths: float32 hardly separates rows that are nearer, as all others may be beside one outlier.
 LEAST_SQUARE = 1e-12
-#: Minimum and maximum weight of a column, and the power of the mean squared gradient that it is.
-LIGHTEST, HEAVIEST, GRADIENT_POWER = 0.1, 4.0, 0.25
+#: Power of the mean squared gradient of a column that its weight is.
+GRADIENT_POWER = 0.25
 #: Candidate cuts of a numeric column, and the maximum number of cuts in all.
 N_QUANTILES, MOST_CUTS = 16, 64
 #: Minimum number of rows for which a rule holds.

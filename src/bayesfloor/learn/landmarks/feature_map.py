@@ -6,7 +6,7 @@ A rule is a cut of a column, or two that hold at the same time. Features are flo
 not be kept.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.sparse import csr_array, issparse
 
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians, fill_rules
+from bayesfloor.learn.records import Record, require, require_within
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 F32 = NDArray[np.float32]
@@ -31,12 +32,18 @@ AXIS_ROWS = 2000
 SCALED_ROWS = 65_536
 #: Maximum share of non-zero values for which rows of many columns are stored as sparse.
 SPARSE_SHARE = 0.1
+#: Smallest and largest weight of a column.
+LIGHTEST, HEAVIEST = 0.1, 4.0
+#: Largest centre and scale of a column, as fits allow them, and largest coefficient of an axis.
+LARGEST_CENTRE, LARGEST_SCALE, LARGEST_AXIS = 1e154, 1e300, 1e12
+#: Largest gamma: that of rows a millionth of a deviation apart is below.
+LARGEST_GAMMA = 1e15
 #: A column counts as constant up to this width, relative to its largest value and absolute.
 LEAST_WIDTH, SMALLEST = 1e-12, 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureMap:
+class FeatureMap(Record):
     """What turns rows into features.
 
     Attributes
@@ -109,9 +116,27 @@ class FeatureMap:
         """Return the kernel between every two landmarks."""
         return gaussian(self.landmarks, self.landmarks, self.gamma).astype(np.float64)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain arrays and numbers."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+    def check(self) -> None:
+        """Features of finite rows are finite, and every rule has cuts of columns that are there."""
+        n_columns, n_axes, n_cuts = len(self.centre), self.n_axes, len(self.cut_columns)
+        require(self.centre.shape == self.scale.shape == (n_columns,) and self.weights.shape == (n_axes,))
+        require(self.landmarks.shape[1:] == (n_axes,) and self.cut_columns.ndim == self.rule_first.ndim == 1)
+        require(n_axes == n_columns if self.axes is None else self.axes.shape == (n_columns, n_axes))
+        require(self.cut_values.shape == (n_cuts,) and self.rule_second.shape == self.rule_first.shape)
+        axes = self.weights if self.axes is None else self.axes
+        for values, least, largest in (
+            (self.centre, -LARGEST_CENTRE, LARGEST_CENTRE),
+            (self.scale, 0.0, LARGEST_SCALE),
+            (axes, -LARGEST_AXIS, LARGEST_AXIS),
+            (self.weights, LIGHTEST, HEAVIEST),
+            (self.landmarks, -FARTHEST * HEAVIEST, FARTHEST * HEAVIEST),
+            (np.array([self.gamma]), np.nextafter(0.0, 1.0), LARGEST_GAMMA),
+            (self.cut_columns, 0, n_axes - 1),
+            (self.cut_values, -FARTHEST, FARTHEST),
+            (self.rule_first, 0, n_cuts - 1),
+            (self.rule_second, 0, n_cuts - 1),
+        ):
+            require_within(values, values.dtype.type(least), values.dtype.type(largest))
 
 
 def scaled(X: Any, centre: Floats, scale: Floats, axes: F32 | None) -> F32:

@@ -219,7 +219,7 @@ def fit_model(
         wanted = wanted.raced(first, fit.coefficients, judged, seed)
     n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
     fit = _fit_all(kept, penalty, fit, effort, n_steps)
-    found = Trained({}).judge(judged, kept, fit.coefficients)
+    found = Trained(()).judge(judged, kept, fit.coefficients)
     if _error_and_loss(stacked(found, {LANDMARKS: 1.0}), judged.codes, judged.weight)[1] < PERFECT:
         wanted = wanted.among(())
     trained = wanted.train(kept, rows.n_kept, fit.coefficients, seed)

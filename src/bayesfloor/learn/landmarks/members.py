@@ -18,30 +18,26 @@ the place of boosting, whose time grows with the classes.
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize, nnls
 
-from bayesfloor.learn.boosting import BRISK, boosting
-from bayesfloor.learn.families import Family, of_drawn_rows
+from bayesfloor.learn.boosting import BRISK, Boosting
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
 from bayesfloor.learn.landmarks.feature_map import F32
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
-from bayesfloor.learn.later import INPUTS, Later, Steps, steps_of
-from bayesfloor.learn.nearest import LOCAL_ROWS, near_learners, near_names
-from bayesfloor.learn.network import is_mostly_binary, network
-from bayesfloor.learn.training_rows import Train
+from bayesfloor.learn.learner import Fitted, InSpace, Learner, Rows, fit
+from bayesfloor.learn.nearest import LOCAL_ROWS, FittedNearest, near_names
+from bayesfloor.learn.network import Network
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, Record, require, require_within
+from bayesfloor.learn.training_rows import Scaled, Train, is_mostly_binary
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: The name of the landmark model, and where nearest rows are looked for.
 LANDMARKS, SPACE = "landmarks", "scaled"
 #: Learners of columns, by the names that efforts and weights have them under.
-LEARNERS: dict[str, Family] = {
-    "boosting": partial(boosting, pace=BRISK),
-    "network": partial(of_drawn_rows, network),
-}
+LEARNERS: dict[str, Learner] = {"boosting": Boosting(BRISK), "network": Network()}
 #: Rows that learners of columns are given at the most, and rows that members predict at a time when they are judged.
 MOST_ROWS, JUDGED_ROWS = 50_000, 256
 #: Maximum number of classes that trees are boosted for: there is one for each of them in every round.
@@ -55,25 +51,30 @@ STACK_PENALTY = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Members:
+class Members(Record):
     """What is stacked with a landmark model.
 
     Attributes
     ----------
     weights : dict of str to float
         Of the logarithm of each prediction, by the name of the member; that of the landmark model comes first.
-    steps : Steps or None
-        What learners do with scaled rows.
+    fitted : tuple of Fitted
+        What predicts scaled rows.
     """
 
     weights: dict[str, float]
-    steps: Steps | None
+    fitted: tuple[Fitted, ...]
+
+    def check(self) -> None:
+        """Weights are those of fits."""
+        require(LANDMARKS in self.weights)
+        require_within(np.array(list(self.weights.values())), 0.0, LARGEST_COEFFICIENT)
 
     @property
     def n_rows_kept(self) -> int:
         """How many training rows nearest ones are looked for among."""
-        steps = [] if self.steps is None else zip(self.steps.functions, self.steps.arguments, strict=True)
-        return sum(len(arguments[0]) for name, arguments in steps if name == "nearest.nearest_rows")
+        inside = [each.fitted for each in self.fitted if isinstance(each, InSpace)]
+        return sum(len(each.known) for each in inside if isinstance(each, FittedNearest))
 
     def scores(self, columns: F32, scores: F32) -> F32:
         """Return the scores of the classes, or a number for each row.
@@ -97,19 +98,17 @@ class Members:
 
     def numbers(self, columns: F32, predicted: F32) -> dict[str, F32]:
         """Return the numbers that members predict, (n, 1), by their names; those of the landmark model are given."""
-        found = {LANDMARKS: predicted}
-        if self.steps is not None:
-            of_steps = self.steps.predict({INPUTS[0]: columns.astype(np.float64)})
-            found |= {name: each.astype(np.float32)[:, np.newaxis] for name, each in of_steps.items()}
-        return found
+        of_learners = self._predicted(columns)
+        return {LANDMARKS: predicted} | {name: each[:, np.newaxis] for name, each in of_learners.items()}
 
     def logarithms(self, columns: F32, probabilities: F32) -> dict[str, F32]:
         """Return the logarithms of probabilities of some rows, by the names of the members; see `scores`."""
-        found = {LANDMARKS: _logarithm(probabilities)}
-        if self.steps is not None:
-            of_steps = self.steps.predict({INPUTS[0]: columns.astype(np.float64)})
-            found |= {name: _logarithm(each.astype(np.float32)) for name, each in of_steps.items()}
-        return found
+        of_learners = self._predicted(columns)
+        return {LANDMARKS: _logarithm(probabilities)} | {name: _logarithm(each) for name, each in of_learners.items()}
+
+    def _predicted(self, columns: F32) -> dict[str, F32]:
+        rows = Rows(columns.astype(np.float64))
+        return {name: found.astype(np.float32) for each in self.fitted for name, found in each.predict(rows).items()}
 
 
 def _logarithm(values: F32) -> F32:
@@ -134,22 +133,22 @@ def stacked(found: Mapping[str, F32], weights: Mapping[str, float]) -> F32:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Members that are trained, each with its notes of what to do with rows to come."""
+    """Members that are trained, and the names of what each predicts."""
 
-    laters: dict[str, Any]
+    fitted: tuple[tuple[Fitted, tuple[str, ...]], ...]
 
     def members(self, weights: dict[str, float]) -> Members | None:
         """Return the members that have a weight; None where only the landmark model has."""
         if weights.keys() == {LANDMARKS} and weights[LANDMARKS] == 1.0:
             return None
-        used = {name: later for name, later in self.laters.items() if name in weights}
-        return Members(weights, steps_of(used) if used else None)
+        used = ((each, weights.keys() & set(names)) for each, names in self.fitted)
+        return Members(weights, tuple(each.only(names) for each, names in used if names))
 
     def judge(self, judged: Judged, sums: RowSums, coefficients: F32) -> dict[str, F32]:
         """Return the logarithms of the predictions of the landmark model and of all members for held-out rows."""
         probabilities: F32 = judged.features @ coefficients.T
         to_probabilities(probabilities)
-        every = Members({}, steps_of(self.laters) if self.laters else None)
+        every = Members({}, tuple(each for each, _ in self.fitted))
         blocks = [slice(first, first + JUDGED_ROWS) for first in range(0, len(probabilities), JUDGED_ROWS)]
         parts = sums.pool.run(
             lambda rows: every.logarithms(judged.columns[rows], probabilities[rows]),
@@ -239,22 +238,22 @@ class Wanted(NamedTuple):
         Trained
         """
         n_classes, pool = len(coefficients), sums.pool
-        laters: dict[str, Any] = {}
+        found: list[tuple[Fitted, tuple[str, ...]]] = []
         if self.learners:
             some = slice(0, min(n_rows, MOST_ROWS))
             columns, weight = sums.columns[some].astype(np.float64), sums.weight[some]
             of_rows = None if (weight == 1).all() else weight.astype(np.float64)
             train = Train(columns, sums.codes[some], n_classes, pool.check, weight=of_rows)
-            families = [LEARNERS[name] for name in self.learners]
-            for each in pool.run(lambda family: family(train, Later.rows(), seed), [(family,) for family in families]):
-                laters |= each
+            learners = [LEARNERS[name] for name in self.learners]
+            fitted = pool.run(lambda learner: fit(learner, train, None, seed), [(each,) for each in learners])
+            found += zip(fitted, [learner.names for learner in learners], strict=True)
         if self.nearby:
             rows, distance = slice(0, n_rows), sums.feature_map.weights
             of_rows = sums.weight[rows].astype(np.float64)
             near = Train(sums.columns[rows] * distance, sums.codes[rows], n_classes, pool.check, weight=of_rows)
-            near = near._replace(wanted=self.nearby)
-            laters |= near_learners(near, Later.rows() * distance, *near_names(SPACE), LOCAL_ROWS)
-        return Trained(laters)
+            fitted_near = FittedNearest.of_train(near, self.nearby, *near_names(SPACE), LOCAL_ROWS)
+            found.append((InSpace(Scaled(np.arange(len(distance)), distance), fitted_near), tuple(self.nearby)))
+        return Trained(tuple(found))
 
 
 def fit_stack_weights(found: Mapping[str, F32], codes: Ints, weight: F32) -> dict[str, float]:

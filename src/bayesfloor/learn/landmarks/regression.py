@@ -1,21 +1,23 @@
 """From rows and numbers to a landmark model: the features of the classes' model under a ridge penalty."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.learn.boosting import boosting
+from bayesfloor.learn.boosting import Boosting
 from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.learn.landmarks.fitting import Rows, plan_features
+from bayesfloor.learn.landmarks.fitting import HEAVIEST_ROW, LIGHTEST_ROW, Rows, plan_features
 from bayesfloor.learn.landmarks.members import LANDMARKS, MOST_ROWS, Members, fit_number_weights, weighted_sum
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
-from bayesfloor.learn.later import Later, steps_of
+from bayesfloor.learn.learner import Fitted, fit
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, Record, require, require_within
 from bayesfloor.learn.ridge import PLATEAU
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -42,7 +44,8 @@ N_PARTS = 5
 MOST_WORSE = 3
 
 
-class HeldOutRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class HeldOutRows(Record):
     """Rows that were predicted by a fit that had not seen them, with features that were chosen on others.
 
     Attributes
@@ -59,6 +62,18 @@ class HeldOutRows(NamedTuple):
     target: F32
     weight: F32
     group: Ints
+
+    def check(self) -> None:
+        """A target, a weight and a group for every row."""
+        n = len(self.predicted)
+        require(n and all(each.shape == (n,) for each in (self.predicted, self.target, self.weight, self.group)))
+        for values, least, largest in (
+            (self.predicted, -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT),
+            (self.target, -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT),
+            (self.weight, np.float32(LIGHTEST_ROW), np.float32(HEAVIEST_ROW)),
+            (self.group, 0, n - 1),
+        ):
+            require_within(values, least, largest)
 
     def parts(self) -> Iterator[Bools]:
         """Yield which rows belong to each of a few parts, of rows or whole groups, which are in random order."""
@@ -192,29 +207,25 @@ def fit_numbers(
     best, weights, _ = chosen(np.arange(len(left_out)))
     pool.advance(1)
     fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, best.of_rules), best.strength)
-    members = Members(weights, steps_of(learn(np.arange(n)))) if "boosting" in weights else None
+    members = Members(weights, (learn(np.arange(n)),)) if "boosting" in weights else None
     return RidgeModel(feature_map, fitted, members, best.strength, _chosen_by_others(chosen, apart))
 
 
-def _boosted(
-    columns: F32, targets: F32, weight: F32, rows: Ints, *, seed: int, check: Callable[[], None]
-) -> dict[str, Any]:
-    """Train boosting on some rows, at most `MOST_ROWS`, and return what it does with rows to come."""
+def _boosted(columns: F32, targets: F32, weight: F32, rows: Ints, *, seed: int, check: Callable[[], None]) -> Fitted:
+    """Train boosting on some rows, at most `MOST_ROWS`."""
     some = rows[:MOST_ROWS]
     of_rows = None if (weight == 1).all() else weight[some].astype(np.float64)
     X, y = columns[some].astype(np.float64), targets[some].astype(np.float64)
-    return dict(boosting(Train.of_numbers(X, y, of_rows, check=check), Later.rows(), seed))  # type: ignore[arg-type]
+    return fit(Boosting(), Train.of_numbers(X, y, of_rows, check=check), None, seed)
 
 
-def _apart_by_boosting(
-    learn: Callable[[Ints], dict[str, Any]], columns: F32, left_out: list[slice], pool: WorkerPool
-) -> F32:
+def _apart_by_boosting(learn: Callable[[Ints], Fitted], columns: F32, left_out: list[slice], pool: WorkerPool) -> F32:
     """Predict parts of the rows by boosting on all others."""
     every = np.arange(len(columns))
 
     def predict(part: slice) -> F32:
         others = np.concatenate([every[: part.start], every[part.stop :]])
-        trained = Members({}, steps_of(learn(others)))
+        trained = Members({}, (learn(others),))
         ridge = np.zeros((part.stop - part.start, 1), np.float32)
         return trained.numbers(columns[part], ridge)["boosting"][:, 0]
 
@@ -246,7 +257,7 @@ def _chosen_by_others(chosen: Callable[[Ints], _Chosen], apart: HeldOutRows) -> 
     every, predicted = np.arange(len(apart.target)), np.empty_like(apart.target)
     for own in apart.parts():
         predicted[own] = chosen(every if own.all() else every[~own]).predicted[own]
-    return apart._replace(predicted=predicted)
+    return replace(apart, predicted=predicted)
 
 
 def _choose_penalty(

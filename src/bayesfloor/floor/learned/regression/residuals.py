@@ -284,7 +284,7 @@ def _scaled_by_importance(learned: Learned, seed: int) -> Floats:
     some = np.arange(min(len(learned.used.X), IMPORTANCE_ROWS))
     # importances are of all rows and labels: features that hold labels would tell them here
     plain = replace(learned.used, supervised=None)
-    known, points = training_set(plain, some, learned.plan.tested)
+    known, rows = training_set(plain, some, learned.plan.tested)
     importance = grow_ensemble(known, known.X[:0], seed, n_trees_for(known)).importance
     used = np.sort(np.argsort(-importance, kind="stable")[:MOST_SCALED])
-    return points[:, used] * importance[used]
+    return rows.X[:, used] * importance[used]
