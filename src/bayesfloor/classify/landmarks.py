@@ -77,10 +77,10 @@ class LandmarkEstimator(StoredModel, BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.random_state = random_state
 
-    def check_stored(self) -> None:
+    def check_stored(self, n_features: int) -> None:
         """Features of all columns, and a coefficient for each; members predict a class, or a number."""
         shape = (len(self.classes_),) if hasattr(self, "classes_") else ()
-        require(len(self.feature_map_.centre) == self.n_features_in_)
+        require(len(self.feature_map_.centre) == n_features)
         require(self.coef_.shape == (*shape, self.feature_map_.n_features))
         require_within(self.coef_, -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT)
         if self.members_ is None:
@@ -385,9 +385,9 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         "held_out_": HeldOutRows,
     }
 
-    def check_stored(self) -> None:
+    def check_stored(self, n_features: int) -> None:
         """As of a classifier; and the target has the size of what a fit takes."""
-        super().check_stored()
+        super().check_stored(n_features)
         require_within(self.target_mean_, -LARGEST_TARGET, LARGEST_TARGET)
         require_within(self.target_deviation_, 0.0, LARGEST_TARGET)
 

@@ -99,13 +99,12 @@ def _model_of(stored: Any, name: str) -> Model:
             preparation = Preparation.from_dict(stored["preparation"])
             if (preparation.task == "classification") != is_classifier(kind()):
                 raise ValueError(f"its table is not one of {'classes' if is_classifier(kind()) else 'numbers'}")
-            require(n_columns == len(preparation.feature_names))
         estimator = _put_together(kind, stored["parts"])
         estimator.n_features_in_ = n_columns
         if names is not None:
             require(len(names) == n_columns)
             estimator.feature_names_in_ = np.array(names, object)
-        estimator.check_stored()
+        estimator.check_stored(n_columns if preparation is None else len(preparation.feature_names))
         check_letters(estimator)
         return Model(estimator, preparation)
     except Exception as error:

@@ -164,10 +164,10 @@ class StackedEstimator(StoredModel, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self.preparation_ = None if table is None else table.preparation
 
-    def check_stored(self) -> None:
+    def check_stored(self, n_features: int) -> None:
         """A stack of these columns, and classes."""
         model, classes = self.model_, getattr(self, "classes_", None)
-        require(model.n_columns == self.n_features_in_ == len(model.standardizer.scaling.scale))
+        require(model.n_columns == n_features == len(model.standardizer.scaling.scale))
         require(model.are_classes == (classes is not None))
         require(len(model.offset) == (1 if classes is None else len(classes)))
 
@@ -338,10 +338,10 @@ class StackedClassifier(ClassifierMixin, StackedEstimator):  # type: ignore[misc
         scores = {each.name for each in held_out.metrics if each.is_score}
         self.held_out_ = figures_of(floor, len(held_out.counted.codes), self.confidence, scores)
 
-    def check_stored(self) -> None:
+    def check_stored(self, n_features: int) -> None:
         """A stack of these columns, and classes."""
         model, classes = self.model_, getattr(self, "classes_", None)
-        require(model.n_columns == self.n_features_in_ == len(model.standardizer.scaling.scale))
+        require(model.n_columns == n_features == len(model.standardizer.scaling.scale))
         require(model.are_classes == (classes is not None))
         require(len(model.offset) == (1 if classes is None else len(classes)))
 

@@ -8,7 +8,7 @@ The file holds the parts that predictions need, as plain arrays and lists::
     format        version of this layout
     kind          which estimator it is; as its class calls it
     parts         its fitted attributes that predictions need, as `bayesfloor.learn.records` writes them
-    columns       how many columns it takes, and their names
+    columns       how many columns it was fitted to, and their names
     preparation   how a table becomes rows for it; None where it was fitted to an array of numbers
 
 The estimator is put together again from its parts. Parts that do not go together are refused, and so are parts that
@@ -55,8 +55,8 @@ class StoredModel:
         """Write the trained model to a file that holds no code; `bayesfloor.load_model` reads it."""
         Path(path).write_bytes(pack_model(Model(self, getattr(self, "preparation_", None))))
 
-    def check_stored(self) -> None:
-        """Raise ValueError where attributes that were read do not go together."""
+    def check_stored(self, n_features: int) -> None:
+        """Raise ValueError where attributes that were read do not go together, with so many columns of numbers."""
         raise NotImplementedError
 
 

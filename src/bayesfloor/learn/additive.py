@@ -9,7 +9,7 @@ from bayesfloor.learn.lasso_kernels import lasso_path
 from bayesfloor.learn.learner import Fitted, InSpace, Learner, OfCodes, Output, Rows, Together
 from bayesfloor.learn.records import Record, require
 from bayesfloor.learn.ridge import RidgeFit, fit_ridge, landmark_factor
-from bayesfloor.learn.training_rows import Codes, Scaled, Singles, Space, Train, most_telling, single
+from bayesfloor.learn.training_rows import Codes, Scaled, Singles, Space, Train, most_telling, product, single
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Most rows of models with few parameters: they gain little from more.
@@ -281,7 +281,9 @@ class Bumps(OfColumn):
     def of(self, rows: Floats) -> Singles:
         """Return the features of rows."""
         values = _standardised(rows[:, self.column, np.newaxis], self.centre, self.spread, self.low, self.high)
-        return single(np.exp(self.scale * (values - self.centres) ** 2) @ self.root if len(self.centres) else values)
+        return single(
+            product(np.exp(self.scale * (values - self.centres) ** 2), self.root) if len(self.centres) else values
+        )
 
 
 def _standardised(values: Floats, centre: float, spread: float, low: float, high: float) -> Floats:

@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Output, Rows, Together
 from bayesfloor.learn.ridge import linear_targets
-from bayesfloor.learn.training_rows import Projected, Train, squared_distances
+from bayesfloor.learn.training_rows import Projected, Train, product, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Clusters of each class, for a coarse and a fine mixture.
@@ -123,7 +123,7 @@ class ClusterShares(Fitted):
     def predict(self, rows: Rows) -> dict[str, Floats]:
         """Return the probabilities of the classes."""
         shares = shares_of(linear_targets(rows.X, self.weights.T, self.offset) + self.log_share)
-        return {self.name: shares @ self.members}
+        return {self.name: product(shares, self.members)}
 
 
 def linear_discriminant(name: str, train: Train) -> Fitted:

@@ -54,7 +54,7 @@ def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[]
     slack = ROUNDED * float(squares.max(initial=0.0) + of_tests.max(initial=0.0))
     # The product of (-2x, 1) and (y, y'y) is a squared distance up to x'x, which all rows share.
     points = np.column_stack([-2.0 * others, np.ones(len(test), np.float32)])
-    prepared = [np.column_stack([known[own], squares[own]]).T for own in blocks]
+    prepared = [_prepared(known[own], squares[own]) for own in blocks]
     for rows in tests:
         check()
         own, near, numbers = points[rows], distance[rows], nearest[rows]
@@ -65,9 +65,19 @@ def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[]
         for block in np.argsort(apart, kind="stable"):
             if apart[block] > (near[:, -1] + of_tests[rows]).max():
                 break
-            keep_nearest(own @ prepared[block], blocks[block], near, numbers)
+            products = own @ prepared[block]
+            keep_nearest(products, np.resize(blocks[block], products.shape[1]), near, numbers)
         distance[rows], nearest[rows] = near, numbers
     return nearest
+
+
+def _prepared(rows: Singles, squares: Singles) -> Singles:
+    """Return (y, y'y) of rows as columns: a multiple of eight as in `product`, with rows that are infinitely far."""
+    n = len(rows)
+    prepared = np.zeros((rows.shape[1] + 1, n + -n % 8), np.float32)
+    prepared[:-1, :n], prepared[-1] = rows.T, np.inf
+    prepared[-1, :n] = squares
+    return prepared
 
 
 def _n_directions(X: Singles) -> float:

@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from bayesfloor.learn.learner import Fitted, Learner, Look, Output, Rows
 from bayesfloor.learn.network_kernels import KEPT, KEPT_OF_SQUARES, pass_over
-from bayesfloor.learn.training_rows import Singles, Train
+from bayesfloor.learn.training_rows import Singles, Train, product
 from bayesfloor.runtime.arrays import Floats
 
 #: Units in each of the two hidden layers, those where columns are many, and what many are.
@@ -117,5 +117,5 @@ def _layers_of(flat: Singles, sizes: tuple[int, ...]) -> list[Singles]:
 def _scores(rows: Singles, layers: list[Singles]) -> Singles:
     """Return the scores of the classes."""
     for layer in layers[:-1]:
-        rows = np.maximum(rows @ layer[:-1] + layer[-1], np.float32(0.0))
-    return rows @ layers[-1][:-1] + layers[-1][-1]
+        rows = np.maximum(product(rows, layer[:-1]) + layer[-1], np.float32(0.0))
+    return product(rows, layers[-1][:-1]) + layers[-1][-1]

@@ -20,7 +20,16 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
 from bayesfloor.learn.learner import Fitted, Rows
 from bayesfloor.learn.records import Record
-from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances, within
+from bayesfloor.learn.training_rows import (
+    F,
+    Singles,
+    Train,
+    distances_between,
+    product,
+    single,
+    squared_distances,
+    within,
+)
 from bayesfloor.runtime.arrays import Floats
 
 #: Ridge penalties to choose from, as multiples of the rows.
@@ -74,7 +83,7 @@ class RidgeFit(Record):
 
 def linear_targets(features: NDArray[Any], coefficients: Floats, offset: Floats) -> Floats:
     """Return the targets of rows, from their features."""
-    return features @ coefficients + offset
+    return product(features, coefficients) + offset
 
 
 def fit_ridge(features: NDArray[np.floating], train: Train) -> RidgeFit:

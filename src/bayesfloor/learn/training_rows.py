@@ -254,6 +254,16 @@ def _signs(d: int, n_combinations: int) -> Floats:
     return np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
 
 
+def product(rows: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return a matrix product in which equal rows have equal lines, wherever they are among the others.
+
+    The last columns are multiplied otherwise than the rest where there is no multiple of eight of them.
+    """
+    n_columns = matrix.shape[1]
+    more = np.zeros((len(matrix), -n_columns % 8), matrix.dtype)
+    return (rows @ (np.hstack([matrix, more]) if more.size else matrix))[:, :n_columns]
+
+
 class Space(Record):
     """How rows become points that are compared in another space."""
 
@@ -300,7 +310,7 @@ class Turned(Space):
 
     def of(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return the points."""
-        return rows[:, self.columns] @ self.matrix
+        return product(rows[:, self.columns], self.matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +329,7 @@ class Projected(Space):
 
     def of(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return the points."""
-        return rows if self.matrix is None else rows @ self.matrix
+        return rows if self.matrix is None else product(rows, self.matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,14 +373,14 @@ class Directions(Space):
 
     def of(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return rows along the components, in single precision."""
-        rows = rows if self.signs is None else rows @ self.signs
-        return rows[:, self.kept].astype(np.float32, copy=False) @ self.axes - self.shift
+        rows = rows if self.signs is None else product(rows, self.signs)
+        return product(rows[:, self.kept].astype(np.float32, copy=False), self.axes) - self.shift
 
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     """Return squared Euclidean distances; both sides are standardised, so the expanded form is accurate enough."""
     doubled: Any = -2.0 * A  # the smaller of the factors, most of the time
-    distances: NDArray[F] = doubled @ B.T
+    distances: NDArray[F] = product(doubled, B.T)
     distances += (A**2).sum(axis=1)[:, None]
     distances += (B**2).sum(axis=1)
     return np.maximum(distances, 0.0, out=distances)

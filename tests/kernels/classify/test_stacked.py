@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -11,7 +12,7 @@ from sklearn.datasets import load_diabetes, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from bayesfloor import learned_floor, regression_floor
+from bayesfloor import LandmarkClassifier, LandmarkRegressor, SmartSVC, learned_floor, load_model, regression_floor
 from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.estimate import learned_floor_of
@@ -335,3 +336,35 @@ def test_a_random_state_is_drawn_from_once():
     assert_array_equal(model.predict_proba(X), expected)
     other = StackedClassifier(random_state=np.random.default_rng(3), **asked).fit(X, y)
     assert_array_equal(other.predict_proba(X), expected)
+
+
+@pytest.mark.parametrize("kind", [StackedClassifier, StackedRegressor, LandmarkClassifier, LandmarkRegressor])
+def test_a_row_alone_is_what_it_is_among_others(kind):
+    """To the last bit, wherever it stands: a service asks for one row, and a batch for many."""
+    X, y = rings(300)
+    y = y if hasattr(kind, "predict_proba") else X[:, 0] + y
+    model = kind(n_jobs=1).fit(X, y)
+    predict = getattr(model, "predict_proba", model.predict)
+    new = rings(300, seed=1)[0]
+    together = predict(new)
+    for row in range(0, 300, 37):
+        assert_array_equal(predict(new[[row]])[0], together[row])
+        assert_array_equal(predict(np.roll(new, row, axis=0))[row:], together[: 300 - row])
+    assert len(np.unique(predict(np.repeat(new[:1], 300, axis=0)), axis=0)) == 1
+
+
+def test_a_model_is_saved_and_loaded(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["a", "b", "c"], 200), "x": rng.normal(size=200)})
+    y = np.where((frame["town"] == "a") ^ (frame["x"] > 0), "yes", "no")
+    for kind, rows in ((StackedClassifier, frame), (LandmarkClassifier, frame), (StackedClassifier, frame[["x"]])):
+        model = kind(n_jobs=1).fit(rows, y)
+        model.save(tmp_path / "model.skops")
+        loaded = load_model(tmp_path / "model.skops")
+        assert_array_equal(loaded.predict_proba(rows), model.predict_proba(rows))
+        assert loaded.classes_.tolist() == ["no", "yes"]
+        with pytest.raises(ValueError, match=r"x|columns|features|names"):
+            loaded.predict(frame[["town"]].rename(columns={"town": "other"}))
+    hard = SmartSVC(routing="hard", n_trees=1, cv=3).fit(frame[["x"]], y)
+    hard.save(tmp_path / "hard.skops")
+    assert_array_equal(load_model(tmp_path / "hard.skops").predict(frame[["x"]]), hard.predict(frame[["x"]]))

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression, Ridge
 from tests.helpers.learners import of_classes, predicted
 
-from bayesfloor.learn.learner import Fitted, Rows, fit
+from bayesfloor.learn.learner import BLOCK, Fitted, Rows, filled, fit
 from bayesfloor.learn.linear_cost import DeepTrees
 from bayesfloor.learn.records import from_plain, to_plain
 from bayesfloor.learn.registry import CLASS_LEARNERS, MANY_ROWS_LEARNERS, NUMBER_LEARNERS, EstimatorLearner
@@ -78,6 +78,19 @@ def test_what_is_predicted_later_and_alone_is_what_is_predicted_at_once_among_al
         alone = predicted(learner, train, rows.X, 3, rows.codes, frozenset({output}))
         assert list(alone) == [output]
         assert_array_equal(alone[output], values, err_msg=output)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_row_is_predicted_by_itself(name):
+    """At every place of a block that is filled up with it, as among other rows."""
+    learner, task = LEARNERS[name]
+    train, rows = rows_of(task, has_table=True, is_weighted=False)
+    fitted = fit(learner, train, None, 3)
+    among = fitted.predict(Rows(filled(rows.X), filled(rows.codes)))
+    for row in range(0, N_TEST, 7):
+        alone = fitted.predict(Rows(filled(rows.X[[row]]), filled(rows.codes[[row]])))
+        for output, values in alone.items():
+            assert_array_equal(values, np.repeat(among[output][[row]], BLOCK, axis=0), err_msg=output)
 
 
 def test_two_outputs_that_share_work_are_the_same_as_among_all():

@@ -504,10 +504,10 @@ class SmartSVC(StoredModel, PathClassifier):
     stored_as = "smartsvm"
     stored_parts: ClassVar[dict[str, Any]] = {"coef_": F64, "intercept_": F64, "platt_": F64 | None}
 
-    def check_stored(self) -> None:
+    def check_stored(self, n_features: int) -> None:
         """A line of coefficients for every node of the tree."""
         n_nodes = self.tree_.n_nodes
-        require(self.coef_.shape == (n_nodes, self.n_features_in_))
+        require(self.coef_.shape == (n_nodes, n_features))
         require(self.intercept_.shape == (n_nodes,))
         require(self.platt_ is None or self.platt_.shape == (n_nodes, 2))
         for values in (self.coef_, self.intercept_, 0.0 if self.platt_ is None else self.platt_):

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, issparse
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians, fill_rules
 from bayesfloor.learn.records import Record, require, require_within
+from bayesfloor.learn.training_rows import product
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 F32 = NDArray[np.float32]
@@ -150,7 +151,7 @@ def scaled(X: Any, centre: Floats, scale: Floats, axes: F32 | None) -> F32:
         projected = csr_array((more, X.indices, X.indptr), X.shape) @ axes
         projected += of_zeros @ axes
     else:
-        projected = _deviations(X, centre, scale) @ axes
+        projected = product(_deviations(X, centre, scale), axes)
     return np.clip(projected, -FARTHEST, FARTHEST, out=projected)
 
 
@@ -170,7 +171,7 @@ def squares_of_rows(A: F32) -> F32:
 def fill_gaussian(rows: F32, landmarks: F32, gamma: float, first: int, out: F32) -> None:
     """Write exp(-gamma |x - z|^2) of rows x and landmarks z into the columns of `out` from `first` on."""
     width = np.float32(gamma)
-    products = rows @ (landmarks.T * (2 * width))
+    products = np.ascontiguousarray(product(rows, landmarks.T * (2 * width)))
     fill_gaussians(products, width * squares_of_rows(rows), width * squares_of_rows(landmarks), first, out)
 
 

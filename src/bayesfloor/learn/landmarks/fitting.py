@@ -15,6 +15,7 @@ from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap, Scaling, by_
 from bayesfloor.learn.landmarks.members import LANDMARKS, Members, Trained, Wanted, fit_stack_weights, stacked
 from bayesfloor.learn.landmarks.multinomial import Fit, Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
+from bayesfloor.learn.training_rows import product
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hash_kernels import mix64
 from bayesfloor.runtime.threads import WorkerPool
@@ -301,7 +302,7 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Membe
     """Return the scores of the classes of checked rows, (n, n_classes), or numbers, (n, 1)."""
     n = X.shape[0]
     out = np.empty((n, len(coefficients)), np.float32)
-    transposed = np.ascontiguousarray(coefficients.T)
+    transposed = coefficients.T
 
     def score(first: int) -> None:
         pool.check()
@@ -309,9 +310,9 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, members: Membe
         size = part.shape[0]
         block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
         block[:size] = _scaled(part, feature_map)
-        scores: F32 = feature_map.features(block) @ transposed
+        scores: F32 = product(feature_map.features(block), transposed)
         if members is not None:
-            scores[:size] = members.scores(block[:size], scores[:size])
+            scores = members.scores(block, np.ascontiguousarray(scores))
         out[first : first + size] = scores[:size]
 
     pool.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])
