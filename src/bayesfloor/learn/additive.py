@@ -1,13 +1,11 @@
 """Linear and additive learners of numbers: few parameters, or functions of one or two features that add up."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import linalg
 
 from bayesfloor.learn.lasso_kernels import lasso_path
 from bayesfloor.learn.learner import Fitted, InSpace, Learner, OfCodes, Output, Rows, Together
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.ridge import RidgeFit, fit_ridge, landmark_factor
 from bayesfloor.learn.training_rows import Codes, Scaled, Singles, Space, Train, most_telling, product, single
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -33,7 +31,7 @@ N_LASSO, LASSO_SWEEPS, MOST_LASSO = 30, 50, 1000
 NOTHING = RidgeFit(np.zeros((0, 1)), np.zeros(1), 0.0)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedRidge(Fitted):
     """Ridge regression of a number on the first of the columns, as an output."""
 
@@ -74,7 +72,7 @@ class Linear(Learner):
         return Together(tuple(parts))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Products(Space):
     """Columns, and products of some of them; what grows faster than a line goes astray beyond the training rows.
 
@@ -209,7 +207,7 @@ def _levels_and_bumps(table: Codes) -> "tuple[OfColumn, ...]":
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OfColumn(Record):
     """Features of a column."""
 
@@ -224,7 +222,7 @@ class OfColumn(Record):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Levels(OfColumn):
     """A feature of 0 and 1 for each of some values."""
 
@@ -235,7 +233,7 @@ class Levels(OfColumn):
         return single(rows[:, self.column, np.newaxis] == self.levels)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Bumps(OfColumn):
     """Nystroem features of a Gaussian kernel of one column; the column itself where it has fewer than three values.
 
@@ -292,7 +290,7 @@ def _standardised(values: Floats, centre: float, spread: float, low: float, high
     return np.clip(np.where(np.isnan(values), 0.0, values), low, high)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Functions(Space):
     """Features of columns, and products of those of each two of some columns."""
 

@@ -9,7 +9,7 @@ from scipy.special import expit, softmax
 
 from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, add_kept_trees, boost
 from bayesfloor.learn.learner import Fitted, Learner, Output, Rows
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import TargetMeans, Train, distinct, quantiles_of, target_means
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -60,7 +60,7 @@ class Pace(NamedTuple):
 STEADY, BRISK = Pace(MOST_LEAVES, RATE, 1.0, MOST_ROWS), Pace(31, 0.25, 0.5, 16_000)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BoostedColumns(Record):
     """Columns that are boosted: the features, or of a table codes, and the mean targets in categories of many values.
 
@@ -115,7 +115,7 @@ class BoostedColumns(Record):
         return np.column_stack(pieces)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedBoosting(Fitted):
     """Trees that add up to scores.
 

@@ -1,6 +1,5 @@
 """Ensembles of extremely randomised decision trees, for classes and numbers."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_tree_kernels import add_means, grow_trees
 from bayesfloor.learn.learner import Fitted, Given, Rows
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import Space, TargetMeans, Train, target_means, within
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -47,7 +46,7 @@ class Grown(NamedTuple):
         return FittedForest(self.forest, outputs, train.n_classes > 0)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Forest(Record):
     """Trees, and the rows in their leaves.
 
@@ -117,7 +116,7 @@ class Forest(Record):
         return means / len(self.sizes)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedForest(Fitted):
     """Predictions of deep and of shallow trees.
 
@@ -233,7 +232,7 @@ def _places_for(n_trees: int, n_rows: int, min_leaf: int, kind: Any) -> tuple[ND
     return np.zeros(n_trees, np.int64), feature, threshold, child, first, last, order
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TableNumbers(Space):
     """The columns of a table as trees take them: targets in categories, and gaps below all numbers.
 

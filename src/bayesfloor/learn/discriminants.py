@@ -1,13 +1,13 @@
 """Discriminants: classes that are Gaussian, or made of Gaussian clusters, and logistic regression."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, optimize
 from scipy.special import softmax
 
 from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Output, Rows, Together
+from bayesfloor.learn.records import record
 from bayesfloor.learn.ridge import linear_targets
 from bayesfloor.learn.training_rows import Projected, Train, product, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -47,7 +47,7 @@ def shares_of(scores: Floats) -> Floats:
     return np.asarray(softmax(scores, axis=1))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NaiveShares(Fitted):
     """Probabilities of Gaussian classes whose features are independent.
 
@@ -87,7 +87,7 @@ def class_means(train: Train) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), train.X.mean(axis=0))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class ClusterShares(Fitted):
     """Probabilities of classes that are mixtures of Gaussians with a common covariance.
 
@@ -159,7 +159,7 @@ def _shrinkage(residuals: Floats, covariance: Floats) -> float:
     return noise / distance if noise > 0 else 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class QuadraticShares(Fitted):
     """Probabilities of Gaussian classes.
 
@@ -273,7 +273,7 @@ class Logistic(Learner):
         return LinearShares("logistic", *fit_logistic(train.X, train))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LinearShares(Fitted):
     """Probabilities whose logarithms are linear, up to a term of each row.
 

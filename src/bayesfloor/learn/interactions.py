@@ -9,7 +9,6 @@ n_ck log(n_ck / n_c) over their cells c and the classes k. It is at most 0, and 
 Rows are counted by products of matrices of 0 and 1 in single precision, which are exact up to 2^24 rows.
 """
 
-from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.discriminants import shares_of
 from bayesfloor.learn.learner import Fitted, InSpace, Learner, Look, Output, Rows, Together
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.ridge import KernelRidge
 from bayesfloor.learn.training_rows import Scaled, Train, distinct, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -309,7 +308,7 @@ def _learned(
     return Together(tuple(parts))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Table(Record):
     """What the cells of some features say of the classes.
 
@@ -344,7 +343,7 @@ class Table(Record):
         return self.log_ratio[_cells(_cut_at(X, self.features, self.cuts).train, self.cuts)]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedTables(Fitted):
     """Naive Bayes with one table for each set of features."""
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.supervised_features import SupervisedFeatures
-from bayesfloor.learn.records import Record
+from bayesfloor.learn.records import Record, record
 from bayesfloor.learn.training_rows import Space, Train, is_mostly_binary, is_nominal, never_stop, share_a_unit
 from bayesfloor.runtime.arrays import Floats
 
@@ -78,7 +78,7 @@ class Fitted(Record):
         return self
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Together(Fitted):
     """What several parts predict."""
 
@@ -89,7 +89,7 @@ class Together(Fitted):
         return {name: values for part in self.parts for name, values in part.predict(rows).items()}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Constant(Fitted):
     """The same for every row: probabilities, or a single number."""
 
@@ -103,7 +103,7 @@ class Constant(Fitted):
         return dict.fromkeys(self.names, found if self.are_classes else found[:, 0])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Given(Fitted):
     """Outputs of the rows that were given in training."""
 
@@ -114,7 +114,7 @@ class Given(Fitted):
         return self.values
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class InSpace(Fitted):
     """What was learned in another space."""
 
@@ -130,7 +130,7 @@ class InSpace(Fitted):
         return InSpace(self.space, self.fitted.only(names))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class OfCodes(Fitted):
     """What was learned from points that a space makes of the columns of a table."""
 

@@ -25,7 +25,7 @@ from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Look, OfCodes, Output, Rows, Together
 from bayesfloor.learn.nearest import LOCAL_ROWS, FittedNearest, near_names, outputs_nearby
-from bayesfloor.learn.records import require
+from bayesfloor.learn.records import record, require
 from bayesfloor.learn.ridge import KernelRidge
 from bayesfloor.learn.training_rows import Directions, InDouble, Projected, Space, Train
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -152,7 +152,7 @@ class UnitOfMany(Learner):
         return InSpace(space, FittedNearest.of_train(in_unit, requested, *near_names("one unit"), LOCAL_ROWS))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ranks(Space):
     """The ranks of the values of each feature among the different ones; one between two others has that of the nearer.
 
@@ -196,7 +196,7 @@ def grow_deep(train: Train, test: NDArray[Any] | None, n_trees: int, seed: int) 
 # --- the landmark model
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedLandmarks(Fitted):
     """A landmark model of some of the classes; others have the probability 0."""
 

@@ -1,7 +1,6 @@
 """Learners that look at one column at a time: as numbers in order, or as values without one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.decision_trees import TableNumbers, grow_ensemble
 from bayesfloor.learn.discriminants import LinearShares, fit_logistic, linear_discriminant, shares_of
 from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Look, OfCodes, Output, Rows, Together
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import Codes, Scaling, Space, Train, is_nominal, standardised_with
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -38,7 +37,7 @@ class Marginals(Learner):
         return InSpace(space, linear_discriminant("LDA of ranks", train._replace(X=points, table=None)))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class NormalScores(Space):
     """Features whose ranks are those of normal variables.
 
@@ -95,7 +94,7 @@ def log_ratios(bins: Ints, n_bins: int, train: Train) -> Floats:
 # --- values without an order
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Values(Record):
     """A column whose values are taken for names.
 
@@ -163,7 +162,7 @@ class Nominal(Learner):
         return Together(tuple(learn() for name, learn in learned.items() if name in requested))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BayesOfValues(Fitted):
     """Naive Bayes of values; one that no training row has says nothing.
 
@@ -218,7 +217,7 @@ def _information(cells: Ints, train: Train) -> float:
     return float(xlogy(counts, counts).sum() - xlogy(totals, totals).sum())
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LogisticOfValues(Fitted):
     """Logistic regression of the features and of indicators of values."""
 
@@ -252,7 +251,7 @@ def _with_indicators(columns: tuple[Values, ...], rows: Rows) -> Floats:
     return np.column_stack([rows.X, *(np.eye(len(each.known) + 1)[each.of(rows), :-1] for each in columns)])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class BesideValues(Fitted):
     """What was learned from the features and, as categories beside them, columns whose values say most."""
 

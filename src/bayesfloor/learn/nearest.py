@@ -1,7 +1,7 @@
 """Nearest rows: the search, the mean of their targets, and kernel ridge regression of them alone."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.learn.learner import Fitted, Output, Rows
 from bayesfloor.learn.nearest_kernels import fit_nearest, keep_nearest
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import Singles, Train, never_stop, single, typical_distance, within
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -105,7 +105,7 @@ def _boxes(X: Singles, most: int) -> list[Ints]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class MeanOfNearest(Record):
     """The mean target of nearest rows, with the prior as one row more.
 
@@ -154,7 +154,7 @@ def near_names(space: str) -> tuple[dict[str, int], dict[str, tuple[float, float
     return means, {f"local ridge {width}, {space}": (width, penalty) for width, penalty in LOCAL_FITS}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LocalRidge(Record):
     """Kernel ridge regression for each row, fitted to its nearest rows alone.
 
@@ -227,7 +227,7 @@ class LocalRidge(Record):
         return within(np.asarray(predicted + self.prior, np.float64), LEAST, self.are_classes)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedNearest(Fitted):
     """Means of nearest rows, and kernel ridge regressions of them.
 

@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from bayesfloor.learn.learner import Fitted, Learner, Look, Output, Rows
 from bayesfloor.learn.network_kernels import KEPT, KEPT_OF_SQUARES, pass_over
+from bayesfloor.learn.records import record
 from bayesfloor.learn.training_rows import Singles, Train, product
 from bayesfloor.runtime.arrays import Floats
 
@@ -27,7 +28,7 @@ MOST_EPOCHS, FEWEST_EPOCHS = 40, 10
 COLUMNS_SEEN = 2000
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedNetwork(Fitted):
     """The range of the columns, the weights of the network in one array, and the sizes of its layers."""
 

@@ -1,18 +1,20 @@
 """Records of what was learned: they can be written to a file that holds no code, and read from one that nobody trusts.
 
-A record is a frozen dataclass. Its annotations say what its fields hold, and what is read is held against them: arrays
-of a kind, numbers, text, and tuples, dicts and other records of them. NumPy looks where an array ends. Compiled code
-does not, so what it follows from array to array is looked at by `Record.check`, before it runs.
+A record is a frozen dataclass of the decorator `record`. Its annotations say what its fields hold, and what is read is
+held against them: arrays of a kind, numbers, text, and tuples, dicts and other records of them. NumPy looks where an
+array ends. Compiled code does not, so what it follows from array to array is looked at by `Record.check`, before it
+runs.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from bayesfloor.data.numbers import LARGEST
+from bayesfloor.runtime.text import shortened
 
 #: Largest coefficient: with features of up to 2000, no score of a million of them exceeds the range of float32.
 LARGEST_COEFFICIENT = 1e15
@@ -24,18 +26,47 @@ _NAME, _FIELDS = "record", "fields"
 #: Records that a file may hold, by name.
 _RECORDS: dict[str, type["Record"]] = {}
 
+#: Letters of a record in a line.
+MOST_LETTERS = 160
+
 R = TypeVar("R", bound="Record")
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def record(kind: type[T]) -> type[T]:
+    """Make a frozen dataclass of a subclass of `Record`."""
+    return dataclass(frozen=True, eq=False, repr=False)(kind)
 
 
 class Record:
-    """What a file can hold; subclasses are frozen dataclasses."""
+    """What a file can hold; subclasses are made by `record`."""
 
     def __init_subclass__(cls) -> None:
         assert cls.__name__ not in _RECORDS, cls.__name__
         _RECORDS[cls.__name__] = cls
 
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        parts = [part for value in values.values() if isinstance(value, tuple) for part in value]
+        own = (f"{name}={_in_short(value)}" for name, value in values.items())
+        lines = [
+            f"{type(self).__name__}({', '.join(own)})",
+            *(repr(part) for part in parts if isinstance(part, Record)),
+        ]
+        return "\n".join(shortened(line, MOST_LETTERS) for each in lines for line in each.split("\n"))
+
     def check(self) -> None:
         """Raise ValueError where arrays do not go together in a way that compiled code would not notice."""
+
+
+def _in_short(value: Any) -> str:
+    """Describe a field: an array by its kind and shape, records by their names."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, Record):
+        return type(value).__name__
+    return f"{len(value)} parts" if isinstance(value, tuple) else repr(value)
 
 
 def require(condition: Any) -> None:

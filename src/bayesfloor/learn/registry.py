@@ -5,7 +5,6 @@ have something to say on some data only: `Learner.suited` tells where. With many
 own work; classes have learners of their own whose cost grows no faster than the rows, up to a logarithm.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bayesfloor.learn.linear_cost import NETWORK_ROWS, DeepTrees, LandmarksOfMan
 from bayesfloor.learn.local_families import Gradients, Kernels, Neighbours, Trees, Unit
 from bayesfloor.learn.marginals import Marginals, Nominal
 from bayesfloor.learn.network import Network
+from bayesfloor.learn.records import record
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.settings import limits
@@ -96,7 +96,7 @@ def allowed(learners: dict[str, Learner]) -> dict[str, Learner]:
     return learners if names is None else {name: learner for name, learner in learners.items() if name in names}
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FittedEstimator(Fitted):
     """An estimator of the caller's."""
 

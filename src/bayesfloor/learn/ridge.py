@@ -8,7 +8,6 @@ decomposition then serves every penalty p, and one of two criteria chooses it:
 - *leave-one-out*, exactly, where the rows are at hand and their residuals are of use.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians
 from bayesfloor.learn.learner import Fitted, Rows
-from bayesfloor.learn.records import Record
+from bayesfloor.learn.records import Record, record
 from bayesfloor.learn.training_rows import (
     F,
     Singles,
@@ -58,7 +57,7 @@ LEAST_DIRECT = 1e-5
 BLOCK, MOST_KEPT = 4096, 8_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class RidgeFit(Record):
     """Ridge regression of centred targets.
 
@@ -261,7 +260,7 @@ def fit_leaving_one_out(features: Singles, targets: Singles, penalties: Floats) 
 # --- Gaussian kernels of landmarks
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LandmarkFit(Record):
     """Ridge regression on Gaussian kernels of landmarks.
 
@@ -465,7 +464,7 @@ def _n_choosing(m: int) -> int:
     return min(m, max(CHOOSING, round(SHARE_CHOOSING * m)))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class KernelRidge(Fitted):
     """Ridge regression on Gaussian kernels of landmarks, as an output.
 

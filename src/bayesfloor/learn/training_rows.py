@@ -1,7 +1,6 @@
 """What every learner starts from: standardised rows, their targets, distances, and categories as means of targets."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from bayesfloor.data.target_encoding import (
     out_of_fold_shares,
     value_means,
 )
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Features above which a covariance matrix of all of them takes too long.
@@ -174,7 +173,7 @@ class Train(NamedTuple):
         return within(predicted, least, self.n_classes > 0)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Scaling(Record):
     """What columns are divided by, less, and times, one after the other, to have mean 0 and deviation 1."""
 
@@ -272,7 +271,7 @@ class Space(Record):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Scaled(Space):
     """Some columns, times a scale."""
 
@@ -288,7 +287,7 @@ class Scaled(Space):
         return rows[:, self.columns] * self.scale
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class InDouble(Space):
     """The same rows in double precision."""
 
@@ -297,7 +296,7 @@ class InDouble(Space):
         return rows.astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Turned(Space):
     """Some columns, times a matrix."""
 
@@ -313,7 +312,7 @@ class Turned(Space):
         return product(rows[:, self.columns], self.matrix)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Projected(Space):
     """Products with a matrix; rows as they are without one.
 
@@ -332,7 +331,7 @@ class Projected(Space):
         return rows if self.matrix is None else product(rows, self.matrix)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Directions(Space):
     """The first principal components of scaled features.
 
@@ -467,7 +466,7 @@ def most_telling(train: Train) -> Ints:
     return np.argsort(-told, kind="stable")
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class TargetMeans(Record):
     """The mean targets in a category: shares of the classes, or the mean number, drawn towards those of all rows.
 

@@ -8,7 +8,6 @@ others are trained once more, on all rows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.targets import Finish, target_of
 from bayesfloor.floor.learned.training_sets import Standardizer
 from bayesfloor.learn.learner import Fitted, blocks_of, filled
-from bayesfloor.learn.records import LARGEST_COEFFICIENT, LARGEST_TARGET, Record, require, require_within
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, LARGEST_TARGET, Record, record, require, require_within
 from bayesfloor.learn.registry import output_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import cluster_of
@@ -59,7 +58,7 @@ class Weighted(NamedTuple):
     offset: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class StackModel(Record):
     """A stack of learners that were trained on all rows.
 
@@ -77,8 +76,8 @@ class StackModel(Record):
         What is added to the weighted sum.
     are_classes : bool
         Whether it predicts classes.
-    n_columns : int
-        Columns of the rows that it predicts.
+    n_columns, n_codes : int
+        Columns of the rows that it predicts, and of their codes.
     centre, scale : float
         The mean and the deviation of numbers; 0 and 1 for classes.
     """
@@ -90,11 +89,12 @@ class StackModel(Record):
     offset: Floats
     are_classes: bool
     n_columns: int
+    n_codes: int
     centre: float
     scale: float
 
     def check(self) -> None:
-        """Weights and figures are of the size that fits give."""
+        """Weights and figures are of the size that fits give, and a row is predicted: its kernels are loaded then."""
         weights = np.array(list(self.weights.values()))
         require(self.offset.ndim == 1 and len(weights))
         for values, least, largest in (
@@ -104,6 +104,10 @@ class StackModel(Record):
             (np.array([self.scale]), 0.0, LARGEST_TARGET),
         ):
             require_within(values, least, largest)
+        require(self.n_columns >= 0 and self.n_codes >= 0)
+        row, codes = np.zeros((1, self.n_columns)), np.full((1, self.n_codes), np.nan)
+        found = self.predict(row, codes if self.n_codes else None, WorkerPool(1))
+        require(found.shape == ((1, len(self.offset)) if self.are_classes else (1,)) and np.isfinite(found).all())
 
     def predict(self, X: NDArray[Any], codes: NDArray[Any] | None, pool: WorkerPool) -> Floats:
         """Return probabilities of the classes, or numbers.
@@ -222,7 +226,8 @@ def _model_of(fitted: FittedOnAll, chosen: Weighted, used: Problem, centre: floa
     """Put what was fitted together with the weights of the members."""
     of_members = fitted.standardizer, fitted.fitted, fitted.finish
     offset, are_classes = np.atleast_1d(chosen.offset), used.task == "classification"
-    return StackModel(*of_members, chosen.weights, offset, are_classes, used.X.shape[1], centre, scale)
+    shape = used.X.shape[1], 0 if used.tabular is None else used.tabular.values.shape[1]
+    return StackModel(*of_members, chosen.weights, offset, are_classes, *shape, centre, scale)
 
 
 # --- who is in the stack

@@ -10,7 +10,6 @@ which is fitted by     likelihood                                   least square
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,7 +22,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.training_sets import mean_and_spread
 from bayesfloor.learn.learner import Learner, Look
-from bayesfloor.learn.records import Record
+from bayesfloor.learn.records import Record, record
 from bayesfloor.learn.registry import CLASS_LEARNERS, MANY_ROWS_LEARNERS, NUMBER_LEARNERS, allowed, suited
 from bayesfloor.learn.training_rows import Train, mixed
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -83,7 +82,7 @@ class Finish(Record):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Logarithms(Finish):
     """Logarithms of probabilities, none of them 0.
 
@@ -107,7 +106,7 @@ class Logarithms(Finish):
         return (log_p if self.moved is None else log_softmax(log_p + self.moved, axis=1)).astype(np.float32)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class InUnit(Finish):
     """Standardised numbers in the unit of the target, held within a range of standardised ones."""
 

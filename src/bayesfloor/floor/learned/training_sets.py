@@ -1,6 +1,5 @@
 """Rows to learn from and rows to predict, standardised alike."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from bayesfloor.data.folds import grouped_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.target_encoding import N_FOLDS, classes_to_encode
 from bayesfloor.learn.learner import Rows
-from bayesfloor.learn.records import Record, require
+from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import (
     Codes,
     Scaling,
@@ -26,7 +25,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 COLUMNS_AT_ONCE = 16
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class LabelColumns(Record):
     """Features that hold labels or targets: the means in a category.
 
@@ -46,7 +45,7 @@ class LabelColumns(Record):
     means: TargetMeans
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Standardizer(Record):
     """How rows are made like the training rows.
 

@@ -6,7 +6,6 @@ A rule is a cut of a column, or two that hold at the same time. Features are flo
 not be kept.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians, fill_rules
-from bayesfloor.learn.records import Record, require, require_within
+from bayesfloor.learn.records import Record, record, require, require_within
 from bayesfloor.learn.training_rows import product
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -43,7 +42,7 @@ LARGEST_GAMMA = 1e15
 LEAST_WIDTH, SMALLEST = 1e-12, 1e-300
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class FeatureMap(Record):
     """What turns rows into features.
 

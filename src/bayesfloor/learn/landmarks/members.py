@@ -30,7 +30,7 @@ from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
 from bayesfloor.learn.learner import Fitted, InSpace, Learner, Rows, fit
 from bayesfloor.learn.nearest import LOCAL_ROWS, FittedNearest, near_names
 from bayesfloor.learn.network import Network
-from bayesfloor.learn.records import LARGEST_COEFFICIENT, Record, require, require_within
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, Record, record, require, require_within
 from bayesfloor.learn.training_rows import Scaled, Train, is_mostly_binary
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -50,7 +50,7 @@ LEAST = 1e-6
 STACK_PENALTY = 1.0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Members(Record):
     """What is stacked with a landmark model.
 

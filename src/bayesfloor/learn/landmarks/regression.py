@@ -1,7 +1,7 @@
 """From rows and numbers to a landmark model: the features of the classes' model under a ridge penalty."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from bayesfloor.learn.landmarks.members import LANDMARKS, MOST_ROWS, Members, fi
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
 from bayesfloor.learn.learner import Fitted, fit
-from bayesfloor.learn.records import LARGEST_COEFFICIENT, Record, require, require_within
+from bayesfloor.learn.records import LARGEST_COEFFICIENT, Record, record, require, require_within
 from bayesfloor.learn.ridge import PLATEAU
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -44,7 +44,7 @@ N_PARTS = 5
 MOST_WORSE = 3
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class HeldOutRows(Record):
     """Rows that were predicted by a fit that had not seen them, with features that were chosen on others.
 
