@@ -82,7 +82,7 @@ test-slow: $(VENV)/installed-test
 # random numbers of kernels, which overflow by design.
 BOUNDS_CACHE ?= $(CURDIR)/.kernel-cache-bounds
 test-bounds: $(VENV)/installed-test
-	NUMBA_DISABLE_JIT=1 $(VENV)/bin/python -m pytest -n 0 tests/learn -m interpreted \
+	NUMBA_DISABLE_JIT=1 $(VENV)/bin/python -m pytest -n 0 tests/kernels/learn -m interpreted \
 	  -W 'ignore:overflow encountered:RuntimeWarning'
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(BOUNDS_CACHE) $(VENV)/bin/python -m pytest --timeout=900
 

@@ -38,6 +38,20 @@ def test_workflows(path):
         assert set(re.findall(r"\bmake ([\w-]+)", commands)) <= rules()
 
 
+def test_every_test_that_is_named_is_there():
+    """Files of tests move, and a command that names where they were runs none."""
+    files = [ROOT / "Makefile", ROOT / "CONTRIBUTING.md", ROOT / "pyproject.toml", *WORKFLOWS, *ROOT.glob(".ci/*")]
+    files += [ROOT / "README.md", *ROOT.glob("docs/*.md")]
+    named = {
+        (file.name, name)
+        for file in files
+        if file.is_file()
+        for name in re.findall(r"(?<![\w/.])tests/[\w/]*\w(?:\.\w+)?", file.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name[1]).exists()] == []
+
+
 def test_workflows_call_every_check():
     text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
     called = set(re.findall(r"run: make ([\w-]+)", text))
