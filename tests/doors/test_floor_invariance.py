@@ -40,7 +40,7 @@ def assert_same(a, b):
         np.testing.assert_allclose(attrgetter(name)(b), attrgetter(name)(a), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(kind=st.sampled_from(TABLES), seed=st.integers(0, 10**6), n_trees=st.integers(1, 4))
 def test_row_order(kind, seed, n_trees):
     rng = np.random.default_rng(seed)
@@ -52,7 +52,7 @@ def test_row_order(kind, seed, n_trees):
         assert results[0].findings == results[1].findings
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(kind=st.sampled_from(TABLES), seed=st.integers(0, 10**6))
 def test_names_of_the_classes(kind, seed):
     rng = np.random.default_rng(seed)
@@ -73,7 +73,7 @@ def test_names_of_the_classes(kind, seed):
     assert list(pairs[1].classes) == sorted(new_names)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 10**6),
     n_features=st.integers(1, 5),

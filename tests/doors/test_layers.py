@@ -1,6 +1,7 @@
 """What tests may know: doors and pages what users know, rooms their own room, kernels everything."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import bayesfloor
@@ -16,16 +17,20 @@ KNOWING = {"pages/test_doc_figures.py"}
 MOST_PATCHES = 180
 
 
-def imported(file):
-    """Names of modules of the package that a file imports, without the package's own."""
-    found = set()
+@cache
+def read(file):
+    """Names of modules of the package that a file imports, without its own, and how many attributes it sets."""
+    found, n_set = set(), 0
+    calls = {"setattr", "setitem", "delattr", "delitem", "object"}  # the last one of mock.patch
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             names = {f"{node.module}.{each.name}" for each in node.names}
             found |= {name if is_module(name) or name == "bayesfloor.cli.main" else node.module for name in names}
-    return {name.partition(".")[2] for name in found if name.partition(".")[0] == "bayesfloor"}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in calls:
+            n_set += ast.unparse(node.func.value).endswith(("patch", "patched", "patch.dict"))
+    return {name.partition(".")[2] for name in found if name.partition(".")[0] == "bayesfloor"}, n_set
 
 
 def is_module(name):
@@ -40,7 +45,7 @@ def test_what_tests_may_know():
         layer = place.parts[0]
         assert layer in {"kernels", "rooms", "doors", "pages"}, f"{place} lies in no layer"
         allowed = set(PUBLIC)
-        beyond = imported(file) - allowed
+        beyond = read(file)[0] - allowed
         if layer == "rooms":
             beyond = {name for name in beyond if name.partition(".")[0] not in GROUND | {place.parts[1]}}
         if layer != "kernels" and beyond and place.as_posix() not in KNOWING:
@@ -50,19 +55,9 @@ def test_what_tests_may_know():
 
 def test_what_is_imported_is_found():
     assert {"results", "floor.learned.row_plan", "cli.main"} <= {
-        name for file in TESTS.rglob("test_*.py") for name in imported(file)
+        name for file in TESTS.rglob("test_*.py") for name in read(file)[0]
     }
 
 
 def test_few_attributes_are_set():
-    calls = {"setattr", "setitem", "delattr", "delitem", "object"}  # the last one of mock.patch
-    found = [
-        file
-        for file in TESTS.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in calls
-        and ast.unparse(node.func.value).endswith(("patch", "patched", "patch.dict"))
-    ]
-    assert len(found) <= MOST_PATCHES
+    assert 0 < sum(read(file)[1] for file in TESTS.rglob("*.py")) <= MOST_PATCHES

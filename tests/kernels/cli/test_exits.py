@@ -182,7 +182,7 @@ def test_a_gpu_without_room(run, table, monkeypatch):
 
 def test_a_cluster_that_is_not_there(run, table, monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr("bayesfloor.cli.input._PATIENCE_S", 1)
+    monkeypatch.setattr("bayesfloor.cli.input._PATIENCE_S", 0.2)
     line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
     assert "no Dask scheduler answers" in line
 

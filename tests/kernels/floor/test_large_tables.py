@@ -13,7 +13,7 @@ from bayesfloor.tables.sources import sample_of, source_of
 
 @pytest.fixture(autouse=True)
 def small_is_large(monkeypatch, set_limits):
-    set_limits(disk_rows=3000, learned_rows=400, part_rows=800, part_rounds=20)
+    set_limits(disk_rows=3000, learned_rows=400, part_rows=800, part_rounds=8)
     monkeypatch.setattr(from_disk, "FEWEST_ROWS", 80)
 
 
@@ -73,11 +73,12 @@ def test_numbers_of_a_text_file(tmp_path):
 
 
 def test_the_answer_is_the_same_for_other_files_chunks_and_threads(tmp_path, set_limits):
-    frame, _ = frame_of(3200)
+    set_limits(disk_rows=1500, part_rows=400, part_rounds=3)
+    frame, _ = frame_of(1600)
     frame = frame.drop("amount")
     one = learned_floor(folder_of(frame, tmp_path / "one", 1), "label", n_jobs=1)
 
-    set_limits(chunk_rows=700)
+    set_limits(chunk_rows=350)
     other = learned_floor(folder_of(frame, tmp_path / "other", 5), "label", n_jobs=2)
     assert one.interval == other.interval
     assert one.estimate == other.estimate

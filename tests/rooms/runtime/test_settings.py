@@ -42,12 +42,12 @@ def test_figures_are_means_over_as_many_repeats_as_are_asked_for(floor, learner)
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] + rng.normal(size=60) > 0).astype(int) if learner == "gaussian" else X[:, 0] + rng.normal(size=60)
     asked = {"learners": [learner], "checks": False, "prepare": None}
-    once, often = floor(X, y, repeats=1, **asked), floor(X, y, repeats=8, **asked)
+    once, often = floor(X, y, repeats=1, **asked), floor(X, y, repeats=6, **asked)
     assert once.reached == floor(X, y, **asked).reached  # tests deal rows out once
-    seeds = [floor(X, y, repeats=1, random_state=seed, **asked).reached for seed in range(10)]
-    others = [floor(X, y, repeats=8, random_state=100 * seed, **asked).reached for seed in range(1, 5)]
+    seeds = [floor(X, y, repeats=1, random_state=seed, **asked).reached for seed in range(6)]
+    others = [floor(X, y, repeats=6, random_state=100 * seed, **asked).reached for seed in range(1, 3)]
     assert np.std([often.reached, *others]) < 0.7 * np.std(seeds)
-    in_time = [floor(X, y, repeats=n, time=np.arange(60), **asked) for n in (1, 8)]
+    in_time = [floor(X, y, repeats=n, time=np.arange(60), **asked) for n in (1, 6)]
     assert in_time[0].interval == in_time[1].interval
     with pytest.raises(ValueError, match="'repeats' parameter must be an int in the range"):
         floor(X, y, repeats=0, **asked)
