@@ -86,12 +86,14 @@ def test_the_active_run_and_two_reports_in_it(store):
     assert run.info.status == "RUNNING"
     found = run.data.metrics
     assert found["bayesfloor/roc_auc/reached"] == 0.9653
-    assert found["bayesfloor/log_loss/reached_high"] == 1.31
-    assert found["bayesfloor/error/fast_model"] == 0.0245
-    assert (found["bayesfloor/gap/value"], found["bayesfloor/gap/sure"]) == (0.081, 0.03)
+    assert found["bayesfloor/log_loss/reached_high"] == summary["metrics"][1]["reached"]["high"]
+    assert found["bayesfloor/error/fast_model"] == summary["fast_model"]["metrics"][-1]["value"]
+    gap = summary["gap"]
+    of_gap = found["bayesfloor/gap/value"], found["bayesfloor/gap/sure"]
+    assert of_gap == (gap["figures"][0]["value"], gap["sure"]["value"])
     assert found["prices/r2/estimate"] == 0.91
     assert found["prices/rmse/reached"] == 59_500.0
-    assert found["prices/noise/sd"] == 47_700.0
+    assert found["prices/noise/sd"] == sample_regression.houses()["noise"]["sd"]
     assert run.data.tags["bayesfloor.findings"] == "BF005 BF003"
     assert run.data.tags["prices.findings"] == "BF047"
     assert {run.data.params["bayesfloor/task"], run.data.params["prices/task"]} == {"classification", "regression"}
