@@ -16,6 +16,7 @@ from scipy import sparse
 from bayesfloor import build_class_tree
 from bayesfloor.results import ClassTree
 from helpers.graphs import as_sets, kinds, random_tree, symmetric
+from helpers.one_case import for_each
 from helpers.refusals import not_refused
 
 LABELS = {
@@ -100,7 +101,7 @@ def test_empty_and_blank_labels_show():
     assert {line[-3:] for line in tree_of(["", " ", "x"]).to_text().splitlines() if "cut" not in line} >= {" ''", "' '"}
 
 
-@pytest.mark.parametrize("kind", LABELS)
+@for_each("kind", LABELS)
 def test_round_trip_through_json(kind):
     tree = tree_of(LABELS[kind])
     text = json.dumps(tree.to_dict(), allow_nan=False)
@@ -335,7 +336,7 @@ def test_kinds_of_array(tmp_path):
         assert build_class_tree(each).nodes == expected
 
 
-@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
+@for_each("cut", ["min-cut", "average-linkage"])
 def test_input_is_not_written_to(cut):
     weights = kinds(25)["sparse"] + np.eye(25)
     labels = np.arange(25)
@@ -346,7 +347,7 @@ def test_input_is_not_written_to(cut):
     assert tree.classes.tolist() == list(range(25))
 
 
-@pytest.mark.parametrize("cut", ["min-cut", "average-linkage"])
+@for_each("cut", ["min-cut", "average-linkage"])
 def test_weights_of_any_size(cut):
     ones, sizes = np.ones((40, 40)), 10.0 ** np.random.default_rng(0).integers(-300, 300, (40, 40))
     for weights in (np.zeros((40, 40)), ones, 5e-324 * ones, sizes):

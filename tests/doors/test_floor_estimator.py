@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from bayesfloor import BayesErrorEstimator
 from bayesfloor.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from helpers.known_samples import gaussian_classes, one_hot_table
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 RECORDS = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_")
@@ -147,7 +148,7 @@ def test_names_of_frames():
         estimator.partial_fit(frame[:2][list("zyxw")], y[:2])
 
 
-@pytest.mark.parametrize("first_classes", [2, 1])
+@for_each("first_classes", [2, 1])
 def test_batches_in_one_reused_array(first_classes):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)

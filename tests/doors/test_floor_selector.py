@@ -4,6 +4,7 @@ from sklearn.feature_selection import f_classif
 from sklearn.utils.estimator_checks import check_estimator
 
 from bayesfloor import FloorSelector, bayes_error
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 from helpers.samples_to_choose_from import exclusive_or, shifted_classes, table_of_dummies
 
@@ -18,7 +19,7 @@ def chosen(selector, X, y):
     return selector.fit(X, y).get_support(indices=True).tolist()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@for_each("seed", range(2))
 def test_finds_the_features_that_matter(seed):
     X, y = shifted_classes(seed, 200, n_useful=3, n_features=8, n_classes=3, shift=1.5)
     X = X[:, ::-1]

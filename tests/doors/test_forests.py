@@ -17,6 +17,7 @@ from bayesfloor import TablePreparer, class_forests, spanning_forests
 from bayesfloor.results import ClassForests, Forests
 from helpers.agreement import assert_same_forests
 from helpers.naive_forests import first_tree_without_cycle, naive_forests
+from helpers.one_case import for_each
 from helpers.point_sets import make_labels, make_points
 from helpers.refusals import not_refused
 
@@ -31,8 +32,8 @@ def by_class():
     return class_forests(make_points("some_copies", 100, 3), make_labels(100, 3))
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "one_hot", "few_distinct", "all_identical", "hub_in_a_sphere"])
-@pytest.mark.parametrize("n_trees", [1, 20])
+@for_each("kind", ["gaussian", "one_hot", "few_distinct", "all_identical", "hub_in_a_sphere"])
+@for_each("n_trees", [1, 20])
 def test_fields(kind, n_trees):
     """Shapes and types, and trees that are trees: without cycles, apart, ordered."""
     n = 120
@@ -163,7 +164,7 @@ def test_cross_counts_sum_to_the_cross_edges():
 # ---------------------------------------------------------------------------------------------------- what goes in
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
+@for_each("order", ["C", "F"])
 def test_input_is_never_written_to(order):
     for kind in ("gaussian", "some_copies", "one_outlier", "signed_zeros", "mixed_scales"):
         for d in (2, 25):

@@ -16,12 +16,13 @@ import pytest
 
 from bayesfloor import class_forests, spanning_forests
 from helpers.agreement import assert_same_forests
+from helpers.one_case import for_each
 from helpers.point_sets import make_labels, make_points
 
 SETS = [("gaussian", 2), ("clustered", 8), ("one_hot", 20), ("some_copies", 30)]
 
 
-@pytest.mark.parametrize(("kind", "d"), SETS)
+@for_each(("kind", "d"), SETS)
 def test_any_number_of_threads(kind, d):
     X, y = make_points(kind, 1000, d), make_labels(1000, 4)
     alone, by_class = spanning_forests(X, n_jobs=1), class_forests(X, y, n_jobs=1)
@@ -94,9 +95,7 @@ def test_progress_and_bars(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("n_jobs", "least_done", "by_class"), [(1, 0, True), (2, 1, True), (2, 0, False), (1, 1, False)]
-)
+@for_each(("n_jobs", "least_done", "by_class"), [(1, 0, True), (2, 1, True), (2, 0, False), (1, 1, False)])
 def test_exception_in_the_callback_stops_the_work(n_jobs, least_done, by_class):
     X = make_points("gaussian", 12_000, 12)
     calls = []

@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import class_forests, spanning_forests
+from helpers.one_case import for_each
 
 LOADERS = {"iris": load_iris, "wine": load_wine}
 VARIANTS = ["raw", "standardized", "jitter"]
@@ -51,7 +52,7 @@ def test_counts_are_those_of_the_authors(name, golden_dir):
                 np.testing.assert_array_equal(found[settled], lowest[settled])
 
 
-@pytest.mark.parametrize("name", LOADERS)
+@for_each("name", LOADERS)
 def test_neither_float32_nor_the_order_of_rows_matters(name):
     for variant in VARIANTS:
         X, y = load(name, variant)

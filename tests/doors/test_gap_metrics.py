@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bayesfloor import floor_gap
+from helpers.one_case import for_each
 from helpers.plans import floor_and_predictions
 from helpers.refusals import options_not_refused
 
@@ -101,7 +102,7 @@ def test_a_probability_of_0_loses_what_scikit_learn_says():
     assert found.value == pytest.approx(sk.log_loss(y, tree.predict_proba(X)), rel=1e-9)
 
 
-@pytest.mark.parametrize(("metric", "weighted"), [("r2", False), ("rmse", True), ("mae", True)])
+@for_each(("metric", "weighted"), [("r2", False), ("rmse", True), ("mae", True)])
 def test_numbers_are_those_of_scikit_learn(metric, weighted):
     X, y, weight = numbers()
     model = DecisionTreeRegressor(max_depth=3).fit(*numbers(seed=1)[:2])
@@ -194,7 +195,7 @@ def test_weights_count_in_fits_and_figures():
     )
 
 
-@pytest.mark.parametrize("metric", ["roc_auc", "r2"])
+@for_each("metric", ["roc_auc", "r2"])
 def test_subgroups(metric):
     """A model that is blind in one subgroup is found there."""
     is_numbers = metric == "r2"

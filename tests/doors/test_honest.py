@@ -20,6 +20,7 @@ from bayesfloor import (
     regression_floor,
 )
 from bayesfloor.exceptions import TrustWarning
+from helpers.one_case import for_each
 
 #: Quick ones, which know a patient again.
 LEARNERS = ["neighbours", "gaussian"]
@@ -74,7 +75,7 @@ def honest(frame, *, is_number=False):
     return found
 
 
-@pytest.mark.parametrize("is_number", [False, True])
+@for_each("is_number", [False, True])
 def test_a_leak_is_told_with_the_figures_without_it(is_number):
     frame = leaking(is_number=is_number)
     found = honest(frame, is_number=is_number)

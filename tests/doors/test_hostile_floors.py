@@ -15,6 +15,7 @@ from bayesfloor import (
     pairwise_bayes_error,
 )
 from helpers.known_samples import gaussian_classes
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 FUNCTIONS = [
@@ -88,7 +89,7 @@ def test_two_rows():
     assert same.estimate == 0.5
 
 
-@pytest.mark.parametrize("counts", [[50, 50], [20, 30, 50], [1, 99]])
+@for_each("counts", [[50, 50], [20, 30, 50], [1, 99]])
 def test_all_rows_identical(counts):
     X, y = np.full((100, 3), 4.0), np.repeat(np.arange(len(counts)), counts)
     floor = bayes_error(X, y)

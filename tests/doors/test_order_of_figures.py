@@ -1,9 +1,9 @@
 """What needs no features, what was reached, the floor and the ends of its range are in their order for every metric."""
 
 import numpy as np
-import pytest
 
 from bayesfloor import learned_floor, regression_floor
+from helpers.one_case import for_each
 
 #: Metrics of classes, and what classes drawn evenly by chance have of two of them.
 METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1")
@@ -32,7 +32,7 @@ def in_time(seed):
     return rng.standard_normal((120, 2)), (score > 0.0).astype(np.int64), {"time": np.arange(120)}
 
 
-@pytest.mark.parametrize("draw", [in_batches, rare, in_time])
+@for_each("draw", [in_batches, rare, in_time])
 def test_figures_of_classes_are_in_order(draw):
     for seed in range(2):
         X, y, beside = draw(seed)

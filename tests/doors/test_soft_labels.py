@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import t
 
 from bayesfloor import soft_label_floor
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 
@@ -29,7 +30,7 @@ def test_without_labels_it_is_a_mean_with_students_interval():
     assert repr(found).endswith("40 of 40 samples, 3 classes)")
 
 
-@pytest.mark.parametrize(("power", "how"), [(3.0, "too sure"), (0.4, "not sure enough")])
+@for_each(("power", "how"), [(3.0, "too sure"), (0.4, "not sure enough")])
 def test_probabilities_that_are_off_are_calibrated(power, how):
     rng = np.random.default_rng(1)
     p = rng.dirichlet([1, 0.6, 0.4], 3000)

@@ -8,6 +8,7 @@ from sklearn.datasets import load_wine
 from bayesfloor import SmartSVC, build_class_tree
 from bayesfloor.display import ClassTreeDisplay
 from helpers.layout import assert_readable, cut_off, drawn_texts, overlapping
+from helpers.one_case import for_each
 
 TREE = build_class_tree(None, cut=[["$x$", "<script>"], ["b", ["c", "d"]]])
 
@@ -63,7 +64,7 @@ def test_long_names_stay_different():
     assert display.classes.tolist() == names
 
 
-@pytest.mark.parametrize("cut", ["average-linkage", "min-cut"])
+@for_each("cut", ["average-linkage", "min-cut"])
 def test_nothing_overlaps_on_small_axes(cut):
     weights = np.random.default_rng(0).random((26, 26))
     figure, (ax, _) = pyplot.subplots(1, 2, figsize=(9, 4), layout="constrained")

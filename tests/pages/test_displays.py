@@ -26,6 +26,7 @@ from bayesfloor.display import (
 )
 from bayesfloor.results import LearningCurve, MetricFloor, NoiseProfile
 from helpers.layout import assert_readable
+from helpers.one_case import for_each
 
 NAMES = ["a", "$b$", "c"]
 FLOORS = [0.1, 0.3, 0.2]
@@ -212,7 +213,7 @@ def test_few_and_many_long_names_can_be_read_and_stay_different(n):
     assert len(set(steps_of(display))) == n // 2 + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("make", "message"),
     [
         (lambda: ClassFloorsDisplay([[0.1, 0.2]]), "floors should have the shape"),
@@ -524,7 +525,7 @@ def test_the_curve_is_dashed_beyond_the_data(usual):
 
 
 # the small axes are the hard ones
-@pytest.mark.parametrize(
+@for_each(
     ("name", "inches"),
     [*((name, (3, 2)) for name in CASES), ("noise", None), ("tiny", None)],
 )
@@ -557,7 +558,7 @@ def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):
     assert "always the commonest class 50.0%" in texts_of(display)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text", "rows"),
     [
         ("small", "floor 0.04%, 95% range 0.02–0.08%", {"100", "200", "500", "1,000", "2,000"}),

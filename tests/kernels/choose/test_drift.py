@@ -21,6 +21,7 @@ from bayesfloor.choose.drifting.scores import Part, level_indicators, orthonorma
 from bayesfloor.choose.drifting.two_samples import TwoSampleTest, cross_shares, squared_sums
 from bayesfloor.results import TargetDrift
 from bayesfloor.tables.columns import NumberColumn, text_column
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 
@@ -194,7 +195,7 @@ def test_levels_and_gaps_have_their_own_shares():
     np.testing.assert_allclose(levels["east"].new, shares[1]["east"])
 
 
-@pytest.mark.parametrize(("kind", "truth"), [("number", 0.0), ("number", 0.4), ("levels", 0.0), ("levels", 0.12)])
+@for_each(("kind", "truth"), [("number", 0.0), ("number", 0.4), ("levels", 0.0), ("levels", 0.12)])
 def test_what_chance_adds_to_a_share_is_taken_away(truth, kind):
     rng = np.random.default_rng(0)
     raw, said = [], []
@@ -460,7 +461,7 @@ def test_tests_of_columns_and_labels_share_one_level():
     assert at_one_level(test, None, replace(target, p_value=None))[0].p_value == 0.03
 
 
-@pytest.mark.parametrize(("low", "differ"), [(0.501, True), (0.4999, False)])
+@for_each(("low", "differ"), [(0.501, True), (0.4999, False)])
 def test_a_model_that_surely_tells_the_tables_apart_is_no_other_opinion(low, differ):
     # "Nothing shows that the columns differ: p = .268" stood beside an AUC of .553 to .625
     auc = SimpleNamespace(reached=0.589, reached_interval=(low, 1.178 - low), confidence=0.95)

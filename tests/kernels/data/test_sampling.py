@@ -16,6 +16,7 @@ from bayesfloor.data.sampling import (
 from bayesfloor.runtime.checks import check_max_rows
 from bayesfloor.runtime.hash_kernels import add_hashes
 from bayesfloor.runtime.kernels import plainly
+from helpers.one_case import for_each
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def points(kind):
 KINDS = ("numbers", "dummies", "factorial", "zeros")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_keys_depend_on_values_alone(kind):
     """Not on the order of rows, nor on zeros that are not stored or have a sign; equal rows have equal keys."""
     X = points(kind)

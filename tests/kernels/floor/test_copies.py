@@ -11,6 +11,7 @@ from bayesfloor.floor.learned.copies import copies_of, distinct_rows
 from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.trees.near_copies import near_copies
 from bayesfloor.tables.arguments import check_problem
+from helpers.one_case import for_each
 from helpers.plans import floor_and_predictions
 
 FAST = {"learners": ["gaussian", "neighbours"], "n_jobs": 1}
@@ -108,7 +109,7 @@ def noise_in_groups(rounded):
     return np.vstack([X, X]), np.append(y, y), np.arange(400) // 10
 
 
-@pytest.mark.parametrize("rounded", [False, True])
+@for_each("rounded", [False, True])
 def test_numbers_are_not_predicted_from_a_copy_in_another_group(rounded):
     X, y, groups = noise_in_groups(rounded)
     # the nearest neighbour is the copy: it would explain all there is

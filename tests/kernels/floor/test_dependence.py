@@ -10,6 +10,7 @@ from bayesfloor.floor.learned.dependence import (
     find_dependence_of_numbers,
     says_group_only,
 )
+from helpers.one_case import for_each
 
 
 def patients(seed, n_patients=40, n_rows=8, noise=0.2):
@@ -54,7 +55,7 @@ def test_numbers_that_patients_have_of_their_own():
     assert find_dependence_of_numbers(X, rng.standard_normal(len(X)), {"patient": groups}, in_order=True) == []
 
 
-@pytest.mark.parametrize("seed", range(2))
+@for_each("seed", range(2))
 def test_nothing_is_found_where_rows_are_independent(seed):
     rng = np.random.default_rng(seed)
     n = 400
@@ -127,7 +128,7 @@ def test_a_class_that_moves_is_found_though_its_place_adds_little():
     assert find_dependence(X[shuffled], y[shuffled], {}, in_order=True) == []
 
 
-@pytest.mark.parametrize("seed", range(2))
+@for_each("seed", range(2))
 def test_rows_sorted_by_a_feature_do_not_drift(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((500, 4))

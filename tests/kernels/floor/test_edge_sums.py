@@ -11,6 +11,7 @@ from bayesfloor.floor.trees.cross_edges import of_each_pair, of_whole
 from bayesfloor.forest import class_forests, spanning_forests
 from bayesfloor.forest.classes import joining
 from helpers.dense_graph import averaged_adjacency
+from helpers.one_case import for_each
 from helpers.point_sets import KINDS, make_labels, make_points
 
 N_SUMS = 7
@@ -41,7 +42,7 @@ def groups_of_classes(X, y):
     return groups
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "n_classes", "n_trees"), list(zip(sorted(KINDS)[::3], cycle([2, 3, 7]), cycle([3, 1, 4, 2]), strict=False))
 )
 def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):

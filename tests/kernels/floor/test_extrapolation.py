@@ -31,6 +31,7 @@ from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, summarise
 from bayesfloor.tables.arguments import check_problem
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 pytestmark = pytest.mark.limits(curve_detail=1.0)
@@ -81,7 +82,7 @@ def test_posterior_by_brute_force():
         assert_allclose(found.quantile(level), np.interp(level, np.cumsum(marginal), theta), atol=2.5e-3)
 
 
-@pytest.mark.parametrize(("theta", "excess"), [(0.02, 0.05), (0.1, 0.01), (0.3, 0.05)])
+@for_each(("theta", "excess"), [(0.02, 0.05), (0.1, 0.01), (0.3, 0.05)])
 def test_the_end_of_a_known_curve(theta, excess):
     n = 20_000
     means = theta + excess * SIZES**-0.8
@@ -256,7 +257,7 @@ def any_signs(rng):
     return estimate, interval, signs, Lead(0.1, 0.01, 1.0, growth=rng.uniform(-50, 50))
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
+@for_each("task", ["classes", "numbers"])
 def test_any_signs_give_a_range_in_order(task):
     rng = np.random.default_rng(0)
     for _ in range(300):
@@ -308,7 +309,7 @@ def floor_of(values, estimate, interval, noise=1e-4, larger_is_better=False):
     return replace(floor, is_rate=not larger_is_better)
 
 
-@pytest.mark.parametrize(("limit", "excess", "rate"), [(0.0, 0.1, 0.5), (0.05, 0.1, 0.8), (0.1, 0.04, 1.2)])
+@for_each(("limit", "excess", "rate"), [(0.0, 0.1, 0.5), (0.05, 0.1, 0.8), (0.1, 0.04, 1.2)])
 def test_a_power_law_is_read_the_other_way_round(limit, excess, rate):
     values = limit + excess * (TRAINED / TRAINED[0]) ** -rate
     found = floor_of(values, limit, (limit - 1e-4, limit + 1e-4) if limit else (0.0, 1e-4))

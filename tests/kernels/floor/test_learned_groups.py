@@ -26,6 +26,7 @@ from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.training_rows import target_means
 from bayesfloor.runtime.threads import WorkerPool
 from bayesfloor.tables.arguments import check_problem
+from helpers.one_case import for_each
 from helpers.plans import target_of
 from helpers.refusals import options_not_refused
 
@@ -68,7 +69,7 @@ def codes_of(floor):
 # --- who is trained on what
 
 
-@pytest.mark.parametrize("n_folds", [5, 9])
+@for_each("n_folds", [5, 9])
 def test_no_group_is_on_both_sides_of_a_split(n_folds):
     _, y, groups, _ = random_intercepts(30, 5)
     splits = splits_of(grouped_folds(y, groups, n_folds, np.arange(150).astype(np.uint64)))
@@ -79,7 +80,7 @@ def test_no_group_is_on_both_sides_of_a_split(n_folds):
     assert n_groups[0] > 1.5 * n_groups[1] > 2.2 * n_groups[2]  # smaller training sets take fewer groups
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@for_each("task", ["classification", "regression"])
 def test_a_category_of_one_group_tells_its_rows_nothing(task):
     """Within the group it tells the labels, and of new groups nothing is known."""
     rng = np.random.default_rng(0)
@@ -102,7 +103,7 @@ def test_a_category_of_one_group_tells_its_rows_nothing(task):
         assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(("with_groups", "ties"), [(False, 1), (True, 7), (False, 45)])
+@for_each(("with_groups", "ties"), [(False, 1), (True, 7), (False, 45)])
 def test_no_future_and_no_group_in_the_training_sets(with_groups, ties):
     rng = np.random.default_rng(0)
     n = 240
@@ -328,7 +329,7 @@ def test_a_sample_takes_rows_of_all_groups():
     assert set(without) != set(rows)
 
 
-@pytest.mark.parametrize(("n_groups", "n_clusters"), [(200, 20), (40, 20), (12, None)])
+@for_each(("n_groups", "n_clusters"), [(200, 20), (40, 20), (12, None)])
 def test_groups_in_time_are_clusters_of_stretches(n_groups, n_clusters):
     rng = np.random.default_rng(0)
     groups = np.sort(rng.integers(0, n_groups, 600))

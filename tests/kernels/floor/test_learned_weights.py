@@ -14,6 +14,7 @@ from bayesfloor.floor.learned.counted_rows import PlainRows, WeightedRows, effec
 from bayesfloor.floor.learned.stack_errors import confusion_matrix, errors_by_class, errors_of_pairs
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.learn.training_rows import Codes, Train, target_means
+from helpers.one_case import for_each
 
 QUICK = {"learners": ["gaussian"], "n_jobs": 1}
 
@@ -74,7 +75,7 @@ def test_rows_of_weight_0_are_not_there():
         learned_floor(X, y, sample_weight=weight[:-1], **QUICK)
 
 
-@pytest.mark.parametrize("kind", ["groups", "time", "by", "own learner"])
+@for_each("kind", ["groups", "time", "by", "own learner"])
 def test_weights_beside_all_else(kind):
     X, y, weight, floor = shifted_shares(400, 5)
     options = {
@@ -125,10 +126,10 @@ def weighted_categories(seed, n_rows, is_classes=True):
     weight, X = rng.exponential(size=n_rows) ** 1.5, rng.normal(size=(n_rows + 500, 3))
     table = Codes(levels[:n_rows, np.newaxis], np.array([True]))
     train = Train(X[:n_rows], y[:n_rows], 2 * is_classes, table=table, weight=weight / weight.mean())
-    return train, X[n_rows:], levels[n_rows:, np.newaxis], y[n_rows:]
+    return train, X[n_rows:], y[n_rows:]
 
 
-@pytest.mark.parametrize("is_classes", [True, False])
+@for_each("is_classes", [True, False])
 def test_the_category_of_a_drawn_row_is_not_told_by_its_copies(is_classes):
     drawn = weighted_categories(0, 200, is_classes)[0].drawn_by_weight()
     before, _ = target_means(drawn.table.values[:, 0], drawn)

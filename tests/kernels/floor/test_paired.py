@@ -19,6 +19,7 @@ from bayesfloor.floor.learned.paired import (
     sign_flip_p_value,
 )
 from bayesfloor.floor.learned.regression.summary import level_of
+from helpers.one_case import for_each
 
 
 def plain(n):
@@ -67,7 +68,7 @@ def test_the_interval_of_equal_classifiers_has_a_closed_form():
     assert difference_interval(0, 0, 50, 0.95) == pytest.approx((-end, end), abs=1e-9)
 
 
-@pytest.mark.parametrize(("b", "c", "n"), [(0, 0, 20), (12, 3, 200), (0, 30, 30)])
+@for_each(("b", "c", "n"), [(0, 0, 20), (12, 3, 200), (0, 30, 30)])
 def test_the_ends_are_where_the_score_test_rejects(b, c, n):
     """Brute force: the largest likelihood on a grid of both proportions, given their difference."""
     z = 1.959963984540054

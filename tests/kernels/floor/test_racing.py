@@ -18,6 +18,7 @@ from bayesfloor.floor.learned.efforts import EFFORTS
 from bayesfloor.floor.learned.racing import LearnerRace
 from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.runtime.threads import WorkerPool
+from helpers.one_case import for_each
 from helpers.plans import everybody, plan_of, target_of
 
 NAMES = ("good", "fair", "poor", "late")
@@ -141,7 +142,7 @@ def test_a_learner_of_the_caller_is_not_dropped_for_what_it_tells():
     assert set(floor.weights) <= {"prior", "LDA", "QDA", "Gaussian naive Bayes", "LogisticRegression"}
 
 
-@pytest.mark.parametrize("estimate", [learned_floor, regression_floor])
+@for_each("estimate", [learned_floor, regression_floor])
 def test_efforts(estimate):
     X, y = make_classification(260, 6, flip_y=0.2, random_state=0)
     learners = ["gaussian", "neighbours"] if estimate is learned_floor else ["linear", "neighbours"]

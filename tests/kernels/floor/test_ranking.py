@@ -13,6 +13,7 @@ from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.ranking import _rank, auc_interval, rank_classes
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.stacking import Stack
+from helpers.one_case import for_each
 
 #: Learners that take milliseconds.
 QUICK = ["gaussian", "logistic"]
@@ -22,7 +23,7 @@ def stack_of(q):
     return Stack(np.log(q)[np.newaxis, np.newaxis], np.zeros((1, 1)))
 
 
-@pytest.mark.parametrize("is_weighted", [False, True])
+@for_each("is_weighted", [False, True])
 def test_figures_are_those_of_scikit_learn(is_weighted):
     rng = np.random.default_rng(0)
     codes = np.concatenate([np.zeros(300, int), np.ones(60, int), np.full(12, 2)])

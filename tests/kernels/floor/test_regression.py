@@ -13,6 +13,7 @@ from bayesfloor import regression_floor
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.floor.learned.regression.noise_profile import profile_of_residuals
 from bayesfloor.tables.arguments import check_problem
+from helpers.one_case import for_each
 from helpers.plans import floor_and_predictions
 from helpers.refusals import options_not_refused
 
@@ -195,7 +196,7 @@ def test_the_past_predicts_the_future():
     assert np.isfinite(predicted[150:]).all()
 
 
-@pytest.mark.parametrize(("learners", "seed"), [([LinearRegression()], 2), (["linear", "neighbours", "trees"], 3)])
+@for_each(("learners", "seed"), [([LinearRegression()], 2), (["linear", "neighbours", "trees"], 3)])
 def test_levels_that_move_are_followed(learners, seed):
     """A random walk is predicted from its last steps as well as least squares on the past predict it."""
     walk = np.cumsum(np.random.default_rng(seed).normal(size=405))
@@ -317,7 +318,7 @@ def test_noise_that_grows():
     assert even.noise.p_value > 0.001
 
 
-@pytest.mark.parametrize(("draw", "n_predicted"), [("standard_exponential", 3), ("standard_cauchy", 400)])
+@for_each(("draw", "n_predicted"), [("standard_exponential", 3), ("standard_cauchy", 400)])
 def test_even_noise_of_any_shape_is_called_even(draw, n_predicted):
     rng = np.random.default_rng(0)
     p_values = np.empty(200)

@@ -15,6 +15,7 @@ from bayesfloor.floor.learned.learning import _is_settled, learn
 from bayesfloor.floor.learned.paired import compare
 from bayesfloor.floor.learned.row_plan import plan_rows, split_again
 from bayesfloor.floor.learned.stacking import Stack
+from helpers.one_case import for_each
 
 pytestmark = pytest.mark.limits(repeats=10)
 QUICK = {"classification": ["gaussian", "logistic"], "regression": ["linear"]}
@@ -48,7 +49,7 @@ def floor_of(problem, **options):
     return estimate(problem.X, y, learners=QUICK[problem.task], n_jobs=1, **options)
 
 
-@pytest.mark.parametrize("task", QUICK)
+@for_each("task", QUICK)
 def test_deals_are_of_the_same_rows_in_other_folds(task):
     problem = problem_of(task)
     problem, plan = plan_rows(problem, cv=5, max_rows=None, is_default=False, seed=0, n_jobs=1)

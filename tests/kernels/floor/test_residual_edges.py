@@ -5,6 +5,7 @@ import pytest
 
 from bayesfloor.floor.learned.regression.curve_end import OF_EQUAL, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residuals import Edges, draw_means, replicate_edges, tree_edges
+from helpers.one_case import for_each
 
 
 def test_every_row_counts_the_same():
@@ -84,7 +85,7 @@ def points_of(theta, c, b, v=0.0, phi=None, error=0.005):
     return Points(mean, covariance, size, averaged, np.arange(len(mean)) >= 5)
 
 
-@pytest.mark.parametrize(("theta", "c", "b", "v"), [(0.3, 0.02, 0.8, 0.01), (0.1, 0.05, 1.0, 0.0)])
+@for_each(("theta", "c", "b", "v"), [(0.3, 0.02, 0.8, 0.01), (0.1, 0.05, 1.0, 0.0)])
 def test_the_end_of_a_curve_is_found(theta, c, b, v):
     found = end_of_curve(points_of(theta, c, b, v))
     assert found.mean == pytest.approx(theta, abs=0.03)

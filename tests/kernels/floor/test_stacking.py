@@ -21,6 +21,7 @@ from bayesfloor.floor.learned.stacking import StackFits, fit_stacks
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.learn.training_rows import Train, safe, standardised
 from bayesfloor.runtime.threads import WorkerPool
+from helpers.one_case import for_each
 from helpers.plans import everybody, plan_of, target_of
 
 
@@ -28,7 +29,7 @@ def stacks_of(fitted, target):
     return fit_stacks(fitted, StackFits(target, 0, WorkerPool(1)))
 
 
-@pytest.mark.parametrize("n_folds", [5, 10])
+@for_each("n_folds", [5, 10])
 def test_runs(n_folds):
     runs = runs_of(n_folds)
     assert len(runs) == 3 * n_folds
@@ -205,7 +206,7 @@ def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
     assert more.mean() > 3 * more.std() / len(fits) ** 0.5
 
 
-@pytest.mark.parametrize("has_offsets", [True, False])
+@for_each("has_offsets", [True, False])
 def test_exponents_are_those_of_a_general_optimiser(has_offsets):
     rng = np.random.default_rng(1)
     n, n_classes, n_learners = 80, 3, 5

@@ -19,6 +19,7 @@ from bayesfloor.floor.learned.subgroups import errors_differ, find_in_subgroups,
 from bayesfloor.floor.learned.summary import CurveSummary
 from bayesfloor.learn import boosting, linear_cost
 from helpers.known_samples import same
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 #: Learners that take milliseconds.
@@ -260,7 +261,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@for_each("kind", HOSTILE)
 def test_whatever_the_groups_are(kind):
     X, y, _ = planted(200)
     found = learned_floor(X, y, by=HOSTILE[kind], learners=["gaussian"], checks=False).subgroups

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 from bayesfloor import difficulty_report, floor_gap, learned_floor, read_table, regression_floor
 from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.tables.arguments import check_problem
+from helpers.one_case import for_each
 
 
 def noise(n=80, d=100, seed=0):
@@ -51,7 +52,7 @@ class Spy(TransformerMixin, BaseEstimator):
         return np.asarray(X)[:, 1:] + self.shift_
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
+@for_each("task", ["classes", "numbers"])
 def test_it_is_fitted_in_each_training_set(task):
     X, y = noise(60, 3)
     Spy.seen.clear()

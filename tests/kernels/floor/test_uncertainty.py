@@ -15,6 +15,7 @@ from bayesfloor.floor.trees.uncertainty import (
 )
 from bayesfloor.forest.results import EdgeSums
 from helpers.dense_graph import averaged_adjacency, cross_edges, label_orders_within_sites, local_variance
+from helpers.one_case import for_each
 
 
 def spread_labels(forests, class_counts):
@@ -53,7 +54,7 @@ def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
         assert expected > 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("class_counts", "levels"),
     [
         ([50, 10], None),

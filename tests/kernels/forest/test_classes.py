@@ -16,6 +16,7 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.classes import joining
 from helpers.agreement import assert_same_forests
 from helpers.naive_forests import naive_cross_counts, naive_forests
+from helpers.one_case import for_each
 from helpers.pairwise_design import all_pairs
 from helpers.point_sets import KINDS, make_labels, make_points
 
@@ -85,7 +86,7 @@ def assert_is_every_pair_and_the_whole(X, y, n_trees=3, random_state=0):
     return result
 
 
-@pytest.mark.parametrize(("kind", "d"), all_pairs(KINDS_OF_CLASSES, [1, 30]))
+@for_each(("kind", "d"), all_pairs(KINDS_OF_CLASSES, [1, 30]))
 def test_against_the_reference(kind, d):
     """Not by way of `spanning_forests`: pairs, the whole and the counts from the naive code."""
     X, y = make_points(kind, 90, d), make_labels(90, 3)
@@ -102,7 +103,7 @@ def test_against_the_reference(kind, d):
             assert_allclose(result.pair_cross_counts[: len(counts), a, b], counts, rtol=1e-12, atol=1e-12, err_msg=way)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("points", "tile_size", "survivors_per_point", "projection"),
     all_pairs(
         [("one_hot", 20), ("nearly_copies", 30), ("far_from_zero", 40), ("mixed_scales", 24)],
@@ -118,7 +119,7 @@ def test_settings_do_not_change_pairs(points, tile_size, survivors_per_point, pr
         assert_every_way_is_the_same(X, y)
 
 
-@pytest.mark.parametrize(("kind", "tile_size"), [("evenly_spaced", 3), ("few_distinct", 20)])
+@for_each(("kind", "tile_size"), [("evenly_spaced", 3), ("few_distinct", 20)])
 def test_settling_midway(kind, tile_size):
     """Small buffers and many trees: the sweep stops in the middle of a block, and goes on with closer bounds."""
     X, y = make_points(kind, 200, 48, seed=4), make_labels(200, 5, seed=4)
@@ -127,7 +128,7 @@ def test_settling_midway(kind, tile_size):
     assert_same_forests(results["block"].whole, naive_forests(X, 6))
 
 
-@pytest.mark.parametrize("d", [3, 120])
+@for_each("d", [3, 120])
 def test_classes_of_very_different_sizes(d):
     """One row, two rows, and hundreds; the last few axes of many features are left out of the first look."""
     y = np.repeat([0, 1, 2, 3], [1, 2, 40, 700])
@@ -185,7 +186,7 @@ def test_anywhere(kind, n, d, n_classes, n_trees, seed, **of_plan):
         assert_is_every_pair_and_the_whole(X, y, n_trees=n_trees, random_state=seed)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "n_classes", "n_trees", "plan_"),
     all_pairs(["gaussian", "some_copies", "one_hot", "all_identical"], [2, 5, 8], [1, 4, 12], PLANS),
 )
@@ -195,7 +196,7 @@ def test_numbers_of_classes_and_trees(kind, n_classes, n_trees, plan_):
         assert_is_every_pair_and_the_whole(X, make_labels(200, n_classes), n_trees=n_trees, random_state=5)
 
 
-@pytest.mark.parametrize(("kind", "n", "d", "n_classes"), [("gaussian", 1200, 2, 5), ("one_hot", 1000, 20, 4)])
+@for_each(("kind", "n", "d", "n_classes"), [("gaussian", 1200, 2, 5), ("one_hot", 1000, 20, 4)])
 def test_many_tiles(kind, n, d, n_classes):
     assert_is_every_pair_and_the_whole(make_points(kind, n, d), make_labels(n, n_classes))
 

@@ -16,6 +16,7 @@ from bayesfloor.forest.sweep import boruvka, grow
 from bayesfloor.runtime.kernels import plainly
 from helpers.agreement import assert_same_edges, assert_same_forests, assert_same_partition, edges_between_values
 from helpers.naive_forests import enumerated_cross_counts, naive_cross_counts, naive_forests
+from helpers.one_case import for_each
 from helpers.pairwise_design import all_pairs
 from helpers.point_sets import KINDS, TIED_KINDS, make_labels, make_points
 
@@ -42,9 +43,7 @@ ENGINES = {
 AXES_OF_ROUNDS = {8: 4, 40: 2}  # rounds are for few axes
 
 
-@pytest.mark.parametrize(
-    ("kind", "d", "n_trees", "engine", "seed"), all_pairs(KINDS, [1, 3, 8, 40], [1, 3], ENGINES, [0, 2**64 - 1])
-)
+@for_each(("kind", "d", "n_trees", "engine", "seed"), all_pairs(KINDS, [1, 3, 8, 40], [1, 3], ENGINES, [0, 2**64 - 1]))
 def test_equal_trees(kind, d, n_trees, engine, seed):
     n = 220 if engine == "as it comes" else 130  # more than are joined by all pairs
     X = make_points(kind, n, AXES_OF_ROUNDS.get(d, d) if engine == "rounds" else d)
@@ -53,7 +52,7 @@ def test_equal_trees(kind, d, n_trees, engine, seed):
     assert_same_forests(forests, naive_forests(X, n_trees, seed=seed))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "n", "d"),
     [
         ("gaussian", 600, 2),
@@ -107,7 +106,7 @@ def test_points_of_another_region_move_to_its_tiles(d, kernel, monkeypatch):
     assert sum(moved) > 0
 
 
-@pytest.mark.parametrize("d", [1, 2, 20])
+@for_each("d", [1, 2, 20])
 def test_sizes_around_the_edges_of_tiles(d):
     for n in (2, 3, 4, 5, 7, 9, 11, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129, 199, 200, 201):
         X = make_points("gaussian", n, d)
@@ -117,7 +116,7 @@ def test_sizes_around_the_edges_of_tiles(d):
                 assert_same_forests(spanning_forests(X), expected)
 
 
-@pytest.mark.parametrize(("kind", "n_trees"), [("integer_grid", 33), ("some_copies", 9), ("hub_in_a_sphere", 33)])
+@for_each(("kind", "n_trees"), [("integer_grid", 33), ("some_copies", 9), ("hub_in_a_sphere", 33)])
 def test_many_trees(kind, n_trees):
     X = make_points(kind, 250, 3)
     assert_same_forests(spanning_forests(X, n_trees=n_trees), naive_forests(X, n_trees))
@@ -141,7 +140,7 @@ def interleaved_lattices(rng, d):
     return rng.integers(0, 4, (400, d)) + 0.5 * (np.arange(400) % 2)[:, None]
 
 
-@pytest.mark.parametrize("make", [tied_up_to_the_last_bits, clusters_at_every_scale, interleaved_lattices])
+@for_each("make", [tied_up_to_the_last_bits, clusters_at_every_scale, interleaved_lattices])
 def test_hard_points(make):
     for d in (2, 8, 30):
         X = make(np.random.default_rng(d), d)
@@ -210,7 +209,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize(("points", "values"), [(row[0], row[1:]) for row in all_pairs(SETS, *SETTINGS.values())])
+@for_each(("points", "values"), [(row[0], row[1:]) for row in all_pairs(SETS, *SETTINGS.values())])
 def test_settings_do_not_change_trees(points, values):
     kind, d = points
     X, y = make_points(kind, 260, d), make_labels(260, 3)
@@ -263,7 +262,7 @@ LARGE_SETS = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE_SETS)
+@for_each("name", LARGE_SETS)
 def test_rounds_find_the_edges_of_the_sweep_whatever_the_threads(name):
     X = LARGE_SETS[name](np.random.default_rng(0))
     with plainly(False):
@@ -358,7 +357,7 @@ def test_all_rows_identical(both_ways):
             assert not forests.sites.any()
 
 
-@pytest.mark.parametrize("d", [1, 30])
+@for_each("d", [1, 30])
 def test_sites_of_all_sizes(d):
     for copies in ([1, 250], [1] * 100 + [150], [2] * 120, [30] * 8, [1, 2, 3, 5, 8, 13, 21, 34, 55]):
         rng = np.random.default_rng(d)
@@ -431,7 +430,7 @@ def test_cross_counts_average_over_all_deals_of_labels():
     assert_allclose(counts[:, 0, 1], 99 * 2 * 30 * 70 / (100 * 99), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "one_hot", "few_distinct", "some_copies"])
+@for_each("kind", ["gaussian", "one_hot", "few_distinct", "some_copies"])
 def test_cross_counts(kind):
     X = make_points(kind, 300, 4)
     for n_classes in (2, 3, 7):
@@ -449,7 +448,7 @@ sizes = {"n": st.integers(2, 120), "d": st.integers(1, 30), "n_trees": st.intege
 seeds = st.integers(0, 2**32 - 1)
 
 
-@pytest.mark.parametrize("d", [2, 20])
+@for_each("d", [2, 20])
 def test_scale(d):
     X = make_points("gaussian", 250, d)
     for scale in (1e-300, 1e-60, 1e60, 1e300):
@@ -473,7 +472,7 @@ def test_row_order(n, d, n_trees, seed, kind):
         assert_array_equal(np.sort(moved[permuted.edges], axis=1), forests.edges)
 
 
-@pytest.mark.parametrize("kind", ["standardized_one_hot", "some_copies"])
+@for_each("kind", ["standardized_one_hot", "some_copies"])
 def test_row_order_over_many_tiles(kind):
     X = make_points(kind, 1500, 12)
     y = make_labels(1500, 3)

@@ -10,6 +10,7 @@ import pytest
 from bayesfloor import spanning_forests
 from bayesfloor.forest.order.points import Extent
 from helpers.naive_forests import naive_forests
+from helpers.one_case import for_each
 from helpers.random_cases import WAYS, differences, draw_case, usable_ways
 
 SMALLEST = 5e-324  # the least number above 0
@@ -62,7 +63,7 @@ def by(way, X):
     return replace(case, X=np.ascontiguousarray(X), y=y, input=input_, settings=settings, n_trees=2)
 
 
-@pytest.mark.parametrize("name", SETS)
+@for_each("name", SETS)
 def test_lengths_are_those_of_exact_arithmetic(name):
     expected = exact_lengths(SETS[name])
     for forests_of in (naive_forests, spanning_forests):
@@ -105,7 +106,7 @@ def test_lengths_beyond_float64_are_refused(way, tmp_path):
     assert differences(by(way, X), tmp_path) == []
 
 
-@pytest.mark.parametrize("n", [1, 7, 20_000])
+@for_each("n", [1, 7, 20_000])
 def test_extent(n):
     X = np.random.default_rng(n).standard_normal((n, 3)) * [1.0, -0.0, 1e-310]
     size = np.abs(X[X != 0])

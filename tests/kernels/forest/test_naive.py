@@ -17,6 +17,7 @@ from helpers.naive_forests import (
     naive_forests,
     value_hashes,
 )
+from helpers.one_case import for_each
 from helpers.point_sets import KINDS, TIED_KINDS, make_labels, make_points
 
 
@@ -36,8 +37,8 @@ def test_hashes_match_python_integers():
     assert value_hashes(X).tolist() == [hash_with_python_integers(row) for row in X]
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "uniform", "clustered", "cauchy", "mixed_scales"])
-@pytest.mark.parametrize("d", [1, 2, 8])
+@for_each("kind", ["gaussian", "uniform", "clustered", "cauchy", "mixed_scales"])
+@for_each("d", [1, 2, 8])
 def test_trees_are_scipys_one_after_the_other(kind, d):
     """Without ties: tree t is the minimum spanning tree of what the trees before it left."""
     X = make_points(kind, 80, d)
@@ -52,8 +53,8 @@ def test_trees_are_scipys_one_after_the_other(kind, d):
         left[edges[:, 0], edges[:, 1]] = left[edges[:, 1], edges[:, 0]] = 0
 
 
-@pytest.mark.parametrize("kind", [*TIED_KINDS, "gaussian", "few_distinct", "all_identical"])
-@pytest.mark.parametrize("n", [2, 4, 5])
+@for_each("kind", [*TIED_KINDS, "gaussian", "few_distinct", "all_identical"])
+@for_each("n", [2, 4, 5])
 def test_trees_are_the_lightest_of_all_spanning_trees(kind, n):
     """With ties: edge number p of the order weighs 2**p, and every spanning tree is tried."""
     X = make_points(kind, n, 2) + 0.0
@@ -74,7 +75,7 @@ def test_trees_are_the_lightest_of_all_spanning_trees(kind, n):
         assert not any((first_tree_without_cycle(n, i[[*c]], j[[*c]], 1) == 0).all() for c in bigger)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_forests_are_edge_disjoint_and_without_cycles(kind):
     n = 40
     forests = naive_forests(make_points(kind, n, 3), 4)
@@ -85,7 +86,7 @@ def test_forests_are_edge_disjoint_and_without_cycles(kind):
         assert (first_tree_without_cycle(n, i, j, 1) == 0).all()
 
 
-@pytest.mark.parametrize("case", range(20))
+@for_each("case", range(20))
 def test_forests_compose(case):
     """F_k(A and B) needs only F_k(A), F_k(B) and the edges between A and B."""
     rng = np.random.default_rng(case)
@@ -104,7 +105,7 @@ def test_forests_compose(case):
     np.testing.assert_array_equal(merged, whole)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@for_each("seed", range(8))
 def test_cross_count_formula_is_the_mean_over_all_deals(seed):
     rng = np.random.default_rng(seed)
     X = np.repeat(rng.standard_normal((3, 2)), rng.integers(1, 5, 3), axis=0)

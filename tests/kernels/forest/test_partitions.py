@@ -23,6 +23,7 @@ from bayesfloor.forest.partitions.layout import MOST_PARTITION_BYTES, cut_rows, 
 from bayesfloor.runtime.settings import Limits, settings
 from helpers.agreement import assert_same_forests
 from helpers.naive_forests import naive_forests
+from helpers.one_case import for_each
 from helpers.point_sets import make_labels, make_points
 from helpers.refusals import not_refused
 
@@ -335,7 +336,7 @@ def test_partitions_stay_small_while_rows_grow():
         assert all(8 * n_features * size <= max(MOST_PARTITION_BYTES, 8 * n_features) for size in sizes)
 
 
-@pytest.mark.parametrize(("n_classes", "most_rows"), [(1, 100), (1, 5000), (3, 2), (3, 100), (50, 7), (50, 100)])
+@for_each(("n_classes", "most_rows"), [(1, 100), (1, 5000), (3, 2), (3, 100), (50, 7), (50, 100)])
 def test_every_row_is_in_one_partition_of_its_class(n_classes, most_rows):
     X, y = make_points("some_copies", 1000, 3), make_labels(1000, n_classes)
     order = np.random.default_rng(0).permutation(1000).astype(np.int32)
@@ -373,7 +374,7 @@ def planned(n, n_classes, merge_edges):
         return X, plan_partitions(RowsInMemory.of(X), codes, 3, 0, 2)
 
 
-@pytest.mark.parametrize("n_classes", [1, 3])
+@for_each("n_classes", [1, 3])
 def test_no_merge_of_a_worker_gets_more_edges_than_it_may(n_classes):
     X, of_rows = planned(300, n_classes, 800)
     jobs = of_rows.graph.jobs

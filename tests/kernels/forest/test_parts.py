@@ -23,6 +23,7 @@ from bayesfloor.runtime.kernels import kernel, plainly
 from bayesfloor.runtime.threads import WorkerPool
 from helpers.agreement import assert_same_forests
 from helpers.naive_forests import naive_forests
+from helpers.one_case import for_each
 from helpers.point_sets import make_points
 
 # ------------------------------------------------------------------------------------------------ few axes, in rounds
@@ -34,7 +35,7 @@ def ends_of(X):
     return Ends(points.hashes, points.ranks)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@for_each("d", [1, 2, 3, 4])
 def test_leaves_part_the_rows_and_boxes_hold_them(d):
     for n in (2, 17, 1500):
         X = make_points("cauchy", n, d)
@@ -63,7 +64,7 @@ def test_equal_values_leave_no_leaf_empty():
     assert sizes.max() <= 1.5 * boruvka.LEAF
 
 
-@pytest.mark.parametrize("d", [2, 3, 4])
+@for_each("d", [2, 3, 4])
 def test_lists_are_those_of_scipy(d):
     X = make_points("gaussian", 1000, d)
     items, cloud = boruvka.plant(X, ends_of(X), WorkerPool(1))
@@ -144,7 +145,7 @@ def compiled_distances(point, at_point, n_axes, local, at_local, width, limit, o
     return sixteen_distances(point, at_point, n_axes, local, at_local, width, limit, out, at_out)
 
 
-@pytest.mark.parametrize("n_axes", [LANES, 2 * LANES, 5 * LANES])
+@for_each("n_axes", [LANES, 2 * LANES, 5 * LANES])
 def test_gaps(n_axes):
     rng = np.random.default_rng(n_axes)
     corners = rng.standard_normal((2, 2, 3 * n_axes)).astype(np.float32)
@@ -158,7 +159,7 @@ def test_gaps(n_axes):
     assert compiled_gap(low_a, high_a, 0, low_a, high_a, 0, n_axes) == 0.0
 
 
-@pytest.mark.parametrize("n_axes", [1, 3, 8, 17])
+@for_each("n_axes", [1, 3, 8, 17])
 def test_distances(n_axes):
     rng = np.random.default_rng(n_axes)
     width = 3 * VECTOR
@@ -204,8 +205,8 @@ def clusters(n, offset=0.0):
     return centres[rng.integers(0, 4, n)] + 1e-3 * rng.standard_normal((n, D)) + offset
 
 
-@pytest.mark.parametrize("make", [half_way, clusters])
-@pytest.mark.parametrize("offset", [0.0, 2.0**40])
+@for_each("make", [half_way, clusters])
+@for_each("offset", [0.0, 2.0**40])
 def test_slack_covers_all_features(make, offset):
     X = make(120, offset)
     points = rank_points(X)
@@ -240,7 +241,7 @@ def test_half_way_numbers_are_the_worst_case():
     assert_allclose(slack[0], 2.0**-24 * np.linalg.norm(X, axis=1).max(), rtol=2e-3)
 
 
-@pytest.mark.parametrize("make", [half_way, clusters])
+@for_each("make", [half_way, clusters])
 def test_forests_of_the_worst_case(make):
     X, y = make(240, 2.0**40), np.arange(240) % 3
     expected = naive_forests(X, 3)

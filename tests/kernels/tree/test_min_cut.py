@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from bayesfloor import build_class_tree, pairwise_bayes_error
 from helpers.brute_force_cuts import best_cuts, cut_value
 from helpers.graphs import as_sets, below, kinds, star, symmetric, tied_weights
+from helpers.one_case import for_each
 from helpers.refusals import not_refused
 
 CUTS = ["min-cut", "average-linkage"]
@@ -90,7 +91,7 @@ def test_networkx_finds_the_same_sides():
         assert {root.left, root.right} == {tuple(sorted(side)) for side in sides}
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@for_each("cut", CUTS)
 def test_order_of_classes_does_not_matter(cut):
     """Where weights tie, second ones decide, and where they do not, second ones change nothing."""
     clear = {kind: kinds(36)[kind] for kind in ("uniform", "exponential", "sparse", "blocks", "near and far")}
@@ -155,7 +156,7 @@ def test_hundreds_of_classes():
 # -------------------------------------------------------------------------------------------------- average linkage
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@for_each("cut", CUTS)
 def test_cut_is_the_sum_between_the_sides(cut):
     for weights in kinds(25).values():
         tree = build_class_tree(weights, cut=cut)
@@ -167,7 +168,7 @@ def test_cut_is_the_sum_between_the_sides(cut):
         assert build_class_tree(weights.copy("F"), cut=cut).to_dict() == tree.to_dict()
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+@for_each("scale", [1e-300, 1.0, 1e300])
 def test_the_two_sets_with_the_highest_mean_weight_are_joined_first(scale):
     for n in (2, 3, 10, 40):
         weights = scale * symmetric(np.random.default_rng(n).random((n, n)))
@@ -187,7 +188,7 @@ def test_small_weights_beside_large_ones_are_not_rounded_away():
     assert build_class_tree(weights, cut="average-linkage").to_nested() == [[0, 1], [2, 3]]
 
 
-@pytest.mark.parametrize("cut", CUTS)
+@for_each("cut", CUTS)
 def test_a_finding_where_the_weights_give_no_order(cut):
     (bare,) = build_class_tree(np.zeros((5, 5)), cut=cut).findings
     assert bare.code == "BF018"

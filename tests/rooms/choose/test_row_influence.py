@@ -5,6 +5,7 @@ import pytest
 
 from bayesfloor import spanning_forests
 from bayesfloor.choose.floor_levels import error_direction
+from helpers.one_case import for_each
 
 
 def dense_weights(forests):
@@ -20,7 +21,7 @@ def dense_weights(forests):
     return weights
 
 
-@pytest.mark.parametrize(("n_levels", "n_classes"), [(2, 4), (4, 2), (1000, 4)])
+@for_each(("n_levels", "n_classes"), [(2, 4), (4, 2), (1000, 4)])
 def test_against_all_pairs_of_rows(n_levels, n_classes):
     rng = np.random.default_rng(n_levels + n_classes)
     X = rng.integers(0, n_levels, (60, 2)).astype(float)

@@ -1,9 +1,8 @@
 """The search, on floors that are written down rather than measured."""
 
-import pytest
-
 from bayesfloor.choose.floor_levels import FloorLevel
 from bayesfloor.choose.search import n_candidates_at_most, search_backward, search_forward
+from helpers.one_case import for_each
 
 
 def level(floor, standard_error=0.02):
@@ -71,7 +70,7 @@ def test_one_group():
     assert [step.changed for step in search_forward(given({}), START, 1, None)] == [(), (0,)]
 
 
-@pytest.mark.parametrize("n_wanted", [None, 3])
+@for_each("n_wanted", [None, 3])
 def test_candidates_are_counted_in_advance(n_wanted):
     tried = []
 

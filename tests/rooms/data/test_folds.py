@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds, time_blocks
+from helpers.one_case import for_each
 
 
 def made_groups(n=600, n_groups=40, n_classes=3, seed=0):
@@ -19,7 +20,7 @@ def folds_of_group(folds, groups):
     return [np.unique(folds[groups == group]) for group in np.unique(groups)]
 
 
-@pytest.mark.parametrize("n", [600, 4])
+@for_each("n", [600, 4])
 def test_folds_differ_by_a_row_in_all_and_in_each_class(n):
     codes, _, keys = made_groups(n)
     folds = stratified_folds(codes, 5, keys)

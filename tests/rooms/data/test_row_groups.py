@@ -5,10 +5,10 @@ import datetime
 import numpy as np
 import pandas as pd
 import polars as pl
-import pytest
 from numpy.testing import assert_array_equal
 
 from bayesfloor.data.row_groups import MISSING, check_groups, check_subgroups, check_time
+from helpers.one_case import for_each
 from helpers.refusals import not_refused
 
 
@@ -107,7 +107,7 @@ def test_many_numbers_are_cut_at_quartiles():
     assert "100 different values" in found.note
 
 
-@pytest.mark.parametrize("heavy", [0.0, 11.0])
+@for_each("heavy", [0.0, 11.0])
 def test_a_number_that_most_rows_have_is_on_one_side_of_the_cut(heavy):
     values = np.concatenate([np.full(90, heavy), np.arange(12.0)])
     found = check_subgroups(values, 102)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from bayesfloor.floor.learned.trust.checks import is_worse_without
 from bayesfloor.floor.learned.trust.leaks import Leaks, find_leaks
 from bayesfloor.floor.learned.trust.single_columns import explained_by_columns, floors_of_columns
 from bayesfloor.floor.learned.trust.source import source_of
 from bayesfloor.floor.trees.problem import check_options
+from helpers.one_case import for_each
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -64,7 +64,7 @@ def test_every_leak_is_found_at_once():
     )
 
 
-@pytest.mark.parametrize("y", [LABELS, NUMBERS])
+@for_each("y", [LABELS, NUMBERS])
 def test_good_columns_are_no_leaks(y):
     told = IS_YES + 0.4 * RNG.standard_normal(N) if y is LABELS else np.log(NUMBERS) + 0.2 * RNG.standard_normal(N)
     some = np.where(RNG.random(N) < 0.3, np.nan, PLAIN["b"])

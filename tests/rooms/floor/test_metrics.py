@@ -28,6 +28,7 @@ from bayesfloor.floor.learned.metrics import (
     class_weights_of,
     one_hot,
 )
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 #: On coarse grids of its curve nothing rules out a perfect ROC AUC.
@@ -78,7 +79,7 @@ def scored(name, q, labels, weights):
 VALUES = ["error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision"]
 
 
-@pytest.mark.parametrize("name", [*VALUES, "top_2_error"])
+@for_each("name", [*VALUES, "top_2_error"])
 def test_values_are_those_of_scikit_learn(name):
     for n_classes, ties in product((4,) if name == "top_2_error" else (2, 4), (False, name != "top_2_error")):
         q, labels, weights = predictions(n_classes, ties=ties)
@@ -86,7 +87,7 @@ def test_values_are_those_of_scikit_learn(name):
         assert_allclose(np.average(losses, weights=weights), scored(name, q, labels, weights), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["error", "log_loss", "brier", "roc_auc", "average_precision"])
+@for_each("name", ["error", "log_loss", "brier", "roc_auc", "average_precision"])
 def test_probabilities_as_targets_are_labels_with_weights(name):
     """A row that is of each class with some probability counts as one row of each class, with that weight."""
     n_classes = 3 if name in ("error", "roc_auc") else 2
@@ -97,7 +98,7 @@ def test_probabilities_as_targets_are_labels_with_weights(name):
     assert_allclose(np.average(shared, weights=weights), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "f1", "balanced_error"])
+@for_each("name", ["roc_auc", "average_precision", "f1", "balanced_error"])
 def test_values_of_rows_are_their_influence(name):
     """Giving one row a little more weight changes the statistic by its value less the mean."""
     q, labels, weights = predictions(2)
@@ -266,7 +267,7 @@ def test_a_perfect_auc_has_an_interval():
     assert "Nothing in these rows rules out a log-loss of 0;" in floor.metrics["log_loss"].sentence()
 
 
-@pytest.mark.parametrize(("option", "values"), [("groups", np.arange(300) // 6), ("time", np.arange(300))])
+@for_each(("option", "values"), [("groups", np.arange(300) // 6), ("time", np.arange(300))])
 def test_several_classes_in_groups_and_in_time(option, values):
     rng = np.random.default_rng(0)
     y = np.tile(np.arange(3), 100)

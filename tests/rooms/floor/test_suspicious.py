@@ -18,6 +18,7 @@ from bayesfloor.floor.learned.suspicious import (
     one_way,
     overlap_curve,
 )
+from helpers.one_case import for_each
 
 
 def overlapping(n, distance, rng, share=0.0):
@@ -30,7 +31,7 @@ def overlapping(n, distance, rng, share=0.0):
     return np.column_stack([1.0 - noisy, noisy]), np.where(wrong, 1 - codes, codes), wrong
 
 
-@pytest.mark.parametrize("distance", [0.5, 4.0])
+@for_each("distance", [0.5, 4.0])
 def test_the_curve_of_overlap_is_that_of_normal_classes(distance):
     rng = np.random.default_rng(0)
     q, codes, _ = overlapping(400_000, distance, rng)
@@ -43,7 +44,7 @@ def test_the_curve_of_overlap_is_that_of_normal_classes(distance):
     assert 0.5 * (of_sure + of_rest) == pytest.approx(norm.cdf(-distance / 2), abs=0.005)
 
 
-@pytest.mark.parametrize("distance", [1.0, 3.0])
+@for_each("distance", [1.0, 3.0])
 def test_overlap_alone_is_no_label_noise(distance):
     """No label is wrong: few are said to be, and none is listed but by chance."""
     found = [doubt_labels(*overlapping(1000, distance, np.random.default_rng(seed))[:2]) for seed in range(20)]
@@ -52,7 +53,7 @@ def test_overlap_alone_is_no_label_noise(distance):
     assert np.mean([each.is_listed.sum() for each in found]) <= 4
 
 
-@pytest.mark.parametrize(("share", "distance"), [(0.02, 6.0), (0.1, 3.0), (0.2, 6.0)])
+@for_each(("share", "distance"), [(0.02, 6.0), (0.1, 3.0), (0.2, 6.0)])
 def test_wrong_labels_are_counted_and_listed(share, distance):
     inside, recall = [], []
     for seed in range(10):
@@ -111,7 +112,7 @@ def test_nothing_errs_and_nothing_is_listed():
     assert (len(none.score), none.n_wrong, none.interval) == (0, 0.0, (0.0, 0.0))
 
 
-@pytest.mark.parametrize("degrees", [3, 100])
+@for_each("degrees", [3, 100])
 def test_how_far_noise_reaches_beside_mistakes(degrees):
     """The tails of t are found although 1% of the numbers are mistakes, far off."""
     rng = np.random.default_rng(0)
@@ -137,7 +138,7 @@ def test_noise_alone_is_rarely_listed(draw):
     assert np.mean(alarms) <= 0.05 + 3 * (0.05 * 0.95 / 80) ** 0.5
 
 
-@pytest.mark.parametrize("noise", ["normal", "skewed"])
+@for_each("noise", ["normal", "skewed"])
 def test_mistakes_are_found_among_few_rows(noise):
     """8 of 400 lie 6 standard deviations off; up, where noise is skewed, it reaches nearly as far."""
     recall, alarms = [], []

@@ -18,6 +18,7 @@ from bayesfloor.floor.votes.mixture import (
 )
 from bayesfloor.floor.votes.settings import clear_at_most, floor_bounds, row_agreement
 from bayesfloor.floor.votes.vote_table import MOST_COLUMNS, check_votes, with_shared_columns
+from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
 
@@ -108,7 +109,7 @@ def test_large_counts_have_the_same_fit_by_gamma_functions(monkeypatch):
     np.testing.assert_allclose(fit_mixture(patterns, weights, Setting(4.0, 0.0)).means, added.means, atol=1e-9)
 
 
-@pytest.mark.parametrize("setting", [Setting(np.inf, 0.3), Setting(5.0, 0.3)])
+@for_each("setting", [Setting(np.inf, 0.3), Setting(5.0, 0.3)])
 def test_probabilities_given_votes_beside_quadrature(setting):
     means, shares = np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([0.6, 0.4])
     fitted = Mixture(setting, shares[None], means[None], np.zeros(1))

@@ -32,6 +32,7 @@ from bayesfloor.runtime.text import (
     written_range,
 )
 from helpers import sample_regression, sample_summary
+from helpers.one_case import for_each
 from helpers.outline import Outline
 
 SUMMARIES = {
@@ -255,7 +256,7 @@ def test_pairs_are_all_there_and_the_rest_is_folded():
     assert "The other 37 pairs" in section
 
 
-@pytest.mark.parametrize(("name", "most"), [("digits", 200_000), ("60 classes", 300_000), ("200 classes", 300_000)])
+@for_each(("name", "most"), [("digits", 200_000), ("60 classes", 300_000), ("200 classes", 300_000)])
 def test_more_pairs_than_are_listed_is_said_and_a_page_stays_small(name, most):
     summary = SUMMARIES[name]()
     page = render_page(summary)
@@ -445,7 +446,7 @@ def test_curve_is_dashed_beyond_the_data_and_logarithmic():
     assert "0.65 points left to win" in "".join(svg.itertext())
 
 
-@pytest.mark.parametrize(("width", "error"), [(720.0, 0.0), (335.0, 1e-5), (720.0, 0.3), (335.0, 1.0)])
+@for_each(("width", "error"), [(720.0, 0.0), (335.0, 1e-5), (720.0, 0.3), (335.0, 1.0)])
 def test_any_curve_stays_within_its_picture(width, error):
     curve = {"points": [{"size": 10.0, "value": error}], "line": [], "limit": error, "low": error, "high": error}
     floor = sample_summary.digits()["floor"] | {"reached": {"value": error, "low": error, "high": error}}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.runtime.checks import ParameterError, check_float, check_int, check_n_trees, check_random_state_seed
+from helpers.one_case import for_each
 
 
 def test_n_trees():
@@ -34,12 +35,12 @@ def test_brackets_tell_which_ends_of_a_range_of_floats_are_in_it():
             check_float("share", wrong, allowed)
 
 
-@pytest.mark.parametrize("seed", [0, 1, np.int64(5), 2**64 - 1])
+@for_each("seed", [0, 1, np.int64(5), 2**64 - 1])
 def test_an_integer_is_the_seed(seed):
     assert check_random_state_seed(seed) == int(seed)
 
 
-@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+@for_each("make", [np.random.default_rng, np.random.RandomState])
 def test_generators_give_their_next_number(make):
     generator = make(7)
     first, second = check_random_state_seed(generator), check_random_state_seed(generator)

@@ -7,6 +7,7 @@ from bayesfloor import learned_floor, regression_floor, settings
 from bayesfloor.runtime.limits import available_memory, check_n_jobs, one_of_a_pool
 from bayesfloor.runtime.settings import Limits, limits
 from bayesfloor.runtime.threads import supervise
+from helpers.one_case import for_each
 
 
 def test_blocks_lie_within_blocks():
@@ -30,7 +31,7 @@ def test_threads_have_the_settings_of_the_block():
     assert found == [7, 7, 7, 7]
 
 
-@pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
+@for_each("n_jobs", [0, True, 1.5, "all"])
 def test_what_is_no_number_of_threads(n_jobs):
     with pytest.raises(ValueError, match="'n_jobs' parameter must be an int"), settings(n_jobs=n_jobs):
         pass

@@ -2,14 +2,13 @@
 
 import json
 
-import pytest
-
 from bayesfloor.runtime.text import figure, json_text, percent, percent_range, unique_names
+from helpers.one_case import for_each
 
 HOSTILE = 'a\x1b[31mb\x7f\x9b\u202e\u2066\u200f\u2028\U000e0001\ud800"\\\n'
 
 
-@pytest.mark.parametrize("ascii_only", [False, True])
+@for_each("ascii_only", [False, True])
 def test_json_escapes_what_is_not_seen(ascii_only):
     value = {HOSTILE: [HOSTILE, "größe 大小", 1.5, None]}
     text = json_text(value, ascii_only=ascii_only)
