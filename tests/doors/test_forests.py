@@ -6,7 +6,6 @@ What each refusal says in full is tested with the checks themselves, in `tests/d
 import copy
 import dataclasses
 import pickle
-import sys
 
 import numpy as np
 import pandas as pd
@@ -110,15 +109,6 @@ def test_frame(forests):
     np.testing.assert_array_equal(frame["tree"], forests.tree)
     np.testing.assert_array_equal(frame[["i", "j"]], forests.edges)
     np.testing.assert_array_equal(frame["weight"], forests.weights)
-
-
-def test_frame_without_pandas(monkeypatch):
-    polars = pytest.importorskip("polars")
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    frame = spanning_forests([[0.0], [1.0], [3.0]], n_trees=1).frame()
-    assert isinstance(frame, polars.DataFrame)
-    assert frame.columns == ["tree", "i", "j", "weight"]
-    assert frame.rows() == [(0, 0, 1, 1.0), (0, 1, 2, 2.0)]
 
 
 def test_copies_and_pickles(forests, by_class):

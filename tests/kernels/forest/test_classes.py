@@ -210,15 +210,6 @@ def test_tiny_classes(sizes):
             assert_is_every_pair_and_the_whole(X, y)
 
 
-def test_two_rows():
-    result = class_forests([[0.0, 0.0], [3.0, 4.0]], ["b", "a"])
-    pair = result.pair("a", "b")
-    assert pair.n_trees == result.whole.n_trees == 1
-    assert_array_equal(pair.edges, [[0, 1]])
-    assert_array_equal(pair.weights, [5.0])
-    assert_array_equal(result.pair_cross_counts[0], [[0, 1], [1, 0]])
-
-
 def test_classes_far_apart_and_sorted_in_the_rows():
     """The one forced edge per pair and tree is found, however far it reaches."""
     y = np.sort(make_labels(300, 4))
@@ -226,12 +217,6 @@ def test_classes_far_apart_and_sorted_in_the_rows():
     result = assert_is_every_pair_and_the_whole(X, y)
     apart = ~np.eye(4, dtype=bool)
     assert (result.pair_cross_counts[:, apart] == 1).all()
-
-
-def test_identical_rows_in_different_classes():
-    X = np.repeat(make_points("gaussian", 60, 4), 5, axis=0)
-    result = assert_is_every_pair_and_the_whole(X, make_labels(300, 3))
-    assert (result.pair_cross_counts % 1 != 0).any()
 
 
 def test_labels_are_kept():

@@ -75,17 +75,6 @@ def test_trees_are_the_lightest_of_all_spanning_trees(kind, n):
         assert not any((first_tree_without_cycle(n, i[[*c]], j[[*c]], 1) == 0).all() for c in bigger)
 
 
-@for_each("kind", KINDS)
-def test_forests_are_edge_disjoint_and_without_cycles(kind):
-    n = 40
-    forests = naive_forests(make_points(kind, n, 3), 4)
-    assert len({tuple(edge) for edge in forests.edges}) == len(forests.edges)
-    for t in range(4):
-        i, j = forests.edges[forests.tree == t].T
-        assert (i < j).all()
-        assert (first_tree_without_cycle(n, i, j, 1) == 0).all()
-
-
 @for_each("case", range(20))
 def test_forests_compose(case):
     """F_k(A and B) needs only F_k(A), F_k(B) and the edges between A and B."""

@@ -24,8 +24,6 @@ from bayesfloor.runtime.text import percent
 
 pytestmark = pytest.mark.limits(learners=("gaussian", "linear"))
 
-HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
-
 
 @pytest.fixture(scope="module")
 def iris():
@@ -182,11 +180,7 @@ def test_a_table_is_shown_as_its_file_has_it(tmp_path):
     assert report.summary["title"] == "people.csv"
 
 
-def test_renderings_say_the_same_and_are_written_to_files(iris, tmp_path):
-    for text in (iris.to_text(width=2000), iris.to_markdown(), iris.to_html()):
-        for sentence in iris.summary["answer"]:
-            assert sentence in text
-    assert json.loads(iris.to_json()) == iris.summary
+def test_renderings_are_written_to_files(iris, tmp_path):
     assert str(iris) == iris.to_text()
     assert iris.summary["answer"][0] in repr(iris)
     for form, name in (("to_markdown", "a.md"), ("to_json", "a.json"), ("to_html", "a.html")):
@@ -194,20 +188,6 @@ def test_renderings_say_the_same_and_are_written_to_files(iris, tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         iris.to_html(tmp_path / "nowhere" / "page.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.json", "a.md"]
-
-
-def test_names_stay_names():
-    X, y = load_iris(return_X_y=True)
-    labels = np.array(["a", HOSTILE, "c"])[y]
-    report = difficulty_report(X, labels, effort="fast", checks=False, title=HOSTILE)
-    text, markdown, page = report.to_text(), report.to_markdown(), report.to_html()
-    assert "\x1b" not in text + markdown + page
-    prose = [line for line in markdown.splitlines() if not line.startswith("    ")]  # the rest is code, shown as it is
-    assert not any("<script>" in line for line in prose)
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in markdown
-    assert json.loads(report.to_json())["title"] == HOSTILE
-    assert "<script>alert(1)" not in page
-    assert "<script>alert(1)</script>\\x1b[2J\\u202e|*x*" in text
 
 
 def test_the_order_of_rows_changes_nothing_but_their_numbers(iris):
@@ -477,15 +457,3 @@ def test_very_many_columns_are_cut():
     assert (len(data["columns"]), data["n_columns"]) == (100, 130)
     assert data["columns"][0]["name"] == "x77"
     assert "the 100 most telling of 130 columns" in data["columns_note"]
-
-
-def test_a_class_of_two_rows_is_not_the_hardest_by_chance():
-    rng = np.random.default_rng(4)
-    X = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 0.8, rng.normal(size=(2, 2)) + 0.3])
-    y = np.repeat(["a", "b", "rare"], [300, 300, 2])
-    report = difficulty_report(X, y, effort="fast", checks=False)
-    assert report.pairs.normalized[:, 2].max() > report.pairs.normalized[0, 1]
-    first = report.summary["pairs"]["rows"][0]
-    assert (first["first"], first["second"]) == ("a", "b")
-    assert "a against b" in report.summary["answer"][1]
-    assert report.summary["classes"][0]["name"] != "rare"

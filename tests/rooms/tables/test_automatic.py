@@ -239,6 +239,7 @@ def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path):
     assert f"{len(marks)} rows without a label in 'y' left out." in table.notes
     (note,) = [note for note in table.notes if note.startswith("Missing labels in 'y'")]
     assert "'-' (1), '.' (1), " in note
+    assert "(--keep-missing-as-class) keeps such labels as classes" in note
     assert "keep_missing_as_class=True" in note
     kept = read_table(path, keep_missing_as_class=True)
     assert len(kept.y) == len(rows) - 1  # empty text is no name of a class

@@ -147,15 +147,6 @@ def test_quoted_fields(write):
     assert table.feature_names == ('size=6" pipe',)  # a quote inside a field that has none around it
 
 
-def test_labels_that_look_missing_are_left_out_or_kept(write):
-    text = "a,b\n1,?\n2,u\n3,null\n4,v\n5,?\n" + "6,u\n8,v\n" * 2
-    table = raw(write(text))
-    assert table.y.tolist() == ["u", "v"] * 3
-    assert any(note.startswith("Missing labels in 'b': '?' (2), 'null' (1); ") for note in table.notes)
-    assert any("(--keep-missing-as-class) keeps such labels as classes" in note for note in table.notes)
-    assert raw(write(text), keep_missing_as_class=True).classes.tolist() == ["?", "null", "u", "v"]
-
-
 @for_each(
     "labels, classes",
     [
