@@ -14,6 +14,7 @@ from bayesfloor import (
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
 )
+from helpers.agreement import codes_of
 from helpers.known_samples import gaussian_classes
 from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
@@ -63,15 +64,11 @@ def test_refused_with_a_reason(sample):
         assert options_not_refused(function, table) == []
 
 
-def codes(result):
-    return {finding.code for finding in result.findings}
-
-
 def test_class_with_one_row(sample):
     X, y = sample
     y = np.where(np.arange(120) == 7, 9, y)
     pairs, rest = pairwise_bayes_error(X, y), one_vs_rest_bayes_error(X, y)
-    assert "BF001" in codes(pairs)
+    assert "BF001" in codes_of(pairs)
     assert pairs.interval[0, 3, 0] == rest.interval[3, 0] == 0
     # as wide as it can be: to the upper limit of the prior, where the limit of the cross edges is no lower
     assert 1 / 120 < rest.interval[3, 1] <= binomtest(1, 120).proportion_ci(method="wilson").high + 1e-12
@@ -83,7 +80,7 @@ def test_two_rows():
     floor = bayes_error([[0.0], [1.0]], ["a", "b"])
     assert floor.estimate == 0  # the only edge is forced
     assert floor.interval == (0, 0.5)  # and nothing is known
-    assert {"BF001", "BF010"} <= codes(floor)
+    assert {"BF001", "BF010"} <= {*codes_of(floor)}
     assert pairwise_bayes_error([[0.0], [1.0]], ["a", "b"]).interval[0, 1].tolist() == [0, 0.5]
     same = bayes_error([[1.0], [1.0]], ["a", "b"])
     assert same.estimate == 0.5
@@ -94,7 +91,7 @@ def test_all_rows_identical(counts):
     X, y = np.full((100, 3), 4.0), np.repeat(np.arange(len(counts)), counts)
     floor = bayes_error(X, y)
     assert floor.estimate == pytest.approx(1 - max(counts) / 100)
-    assert "BF005" in codes(floor)
+    assert "BF005" in codes_of(floor)
     assert one_vs_rest_bayes_error(X, y).estimate == pytest.approx(np.minimum(counts, 100 - np.array(counts)) / 100)
 
 
@@ -137,7 +134,7 @@ def test_more_trees_than_the_points_can_hold():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((7, 2)), np.array([0, 0, 0, 1, 1, 1, 1])
     floor = bayes_error(X, y, n_trees=10)
-    assert "BF010" in codes(floor)
+    assert "BF010" in codes_of(floor)
     assert 0 <= floor.estimate <= 3 / 7 + 1e-12
     assert floor.cross_edges.mean <= 6
 

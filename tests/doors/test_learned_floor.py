@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import learned_floor
+from helpers.agreement import codes_of
 from helpers.known_samples import gaussian_classes, same
 from helpers.refusals import options_not_refused
 
@@ -18,10 +19,6 @@ QUICK = ["gaussian", "neighbours"]
 
 def two_gaussians(n=400, distance=2.0, seed=0, n_features=2):
     return gaussian_classes(np.random.default_rng(seed), n, [0.5, 0.5], [[0.0], [distance]], n_features)
-
-
-def codes_of(floor):
-    return [finding.code for finding in floor.findings]
 
 
 def test_floor_of_two_gaussians():

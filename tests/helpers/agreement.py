@@ -1,4 +1,4 @@
-"""What it means for two forests to be the same: every edge, in order, and every bit of a weight."""
+"""What it means for two forests to be the same, and what was noticed beside a result."""
 
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -37,3 +37,8 @@ def edges_between_values(forests, X):
     distinct = np.unique(np.asarray(X, dtype=np.float64) + 0.0, axis=0, return_inverse=True)[1]
     ends = np.sort(distinct.ravel()[forests.edges], axis=1)
     return np.column_stack([forests.tree, ends, forests.weights])
+
+
+def codes_of(found):
+    """The codes of a result's findings, in their order."""
+    return [finding.code for finding in found.findings]

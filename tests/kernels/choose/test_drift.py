@@ -21,6 +21,7 @@ from bayesfloor.choose.drifting.scores import Part, level_indicators, orthonorma
 from bayesfloor.choose.drifting.two_samples import TwoSampleTest, cross_shares, squared_sums
 from bayesfloor.results import TargetDrift
 from bayesfloor.tables.columns import NumberColumn, text_column
+from helpers.agreement import codes_of
 from helpers.one_case import for_each
 from helpers.refusals import options_not_refused
 
@@ -39,10 +40,6 @@ def people(n, seed):
             "member": rng.choice(["yes", "no"], n),
         }
     )
-
-
-def codes_of(found):
-    return {finding.code for finding in found.findings}
 
 
 # --- permutations
@@ -358,7 +355,7 @@ def test_numbers_in_one_file_and_text_in_the_other_are_levels_of_both(tmp_path):
 def test_a_sample_is_a_share_of_each_table():
     found = drift(people(300, 0), people(100, 1), learners=None, max_rows=200)
     assert (found.n_old, found.n_new, found.n_samples) == (150, 50, 400)
-    assert codes_of(found) == {"BF074"}
+    assert codes_of(found) == ["BF074"]
 
 
 # --- groups

@@ -11,6 +11,7 @@ from bayesfloor.floor.learned.copies import copies_of, distinct_rows
 from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.trees.near_copies import near_copies
 from bayesfloor.tables.arguments import check_problem
+from helpers.agreement import codes_of
 from helpers.one_case import for_each
 from helpers.plans import floor_and_predictions
 
@@ -29,10 +30,6 @@ def gaussians(seed=0, n=300, floor_at=1.683):
 def copied(X, y, times=3, seed=1):
     rows = np.random.default_rng(seed).permutation(np.tile(np.arange(len(X)), times))
     return X[rows], y[rows], rows
-
-
-def codes_of(found):
-    return [finding.code for finding in found.findings]
 
 
 def test_copies_give_the_answer_of_the_rows_that_were_copied():

@@ -26,6 +26,7 @@ from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.training_rows import target_means
 from bayesfloor.runtime.threads import WorkerPool
 from bayesfloor.tables.arguments import check_problem
+from helpers.agreement import codes_of
 from helpers.one_case import for_each
 from helpers.plans import target_of
 from helpers.refusals import options_not_refused
@@ -60,10 +61,6 @@ def turning(n=600, turn=np.pi, seed=0):
     X = rng.standard_normal((n, 2))
     X += (2.0 * y - 1.0)[:, None] * np.column_stack([np.cos(turn * time / n), np.sin(turn * time / n)])
     return X, y, time
-
-
-def codes_of(floor):
-    return [finding.code for finding in floor.findings]
 
 
 # --- who is trained on what

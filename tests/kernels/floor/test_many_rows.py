@@ -16,11 +16,8 @@ from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.nearest import LOCAL_FITS, LocalRidge, nearest_rows
 from bayesfloor.learn.training_rows import Scaling, Train
 from bayesfloor.tables.arguments import check_problem
+from helpers.agreement import codes_of
 from helpers.known_samples import same
-
-
-def codes_of(floor):
-    return {finding.code for finding in floor.findings}
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from helpers.naive_forests import naive_cross_counts, naive_forests
 from helpers.one_case import for_each
 from helpers.pairwise_design import all_pairs
 from helpers.point_sets import KINDS, TIED_KINDS, make_labels, make_points
+from helpers.random_cases import full_lattice, last_bits, nested_clusters
 
 SEEDS = [0, 1, 12345, 2**64 - 1]
 IN_TILES = {"all_pairs_below": 2, "most_axes_of_rounds": 0}
@@ -122,28 +123,20 @@ def test_many_trees(kind, n_trees):
     assert_same_forests(spanning_forests(X, n_trees=n_trees), naive_forests(X, n_trees))
 
 
-def tied_up_to_the_last_bits(rng, d):
-    """Distances that differ by an ulp or so: only the exact float64 sum orders them right."""
-    return rng.integers(0, 3, (400, d)) + rng.integers(-2, 3, (400, d)) * 2.0**-50
+def clusters_at_every_scale(rng, n, d):
+    """Clusters within clusters, in which no two points are the same."""
+    return nested_clusters(rng, n, d) + 1e-12 * rng.standard_normal((n, d))
 
 
-def clusters_at_every_scale(rng, d):
-    """Nested clusters, each level a thousand times tighter than the one around it."""
-    X = np.zeros((1, d))
-    for level in range(4):
-        X = np.repeat(X, 4, axis=0) + 1e-3**level * rng.standard_normal((4 * len(X), d))
-    return rng.permutation(X)
-
-
-def interleaved_lattices(rng, d):
+def interleaved_lattices(rng, n, d):
     """Two lattices half a step apart: each point is as near to many of the other as of its own."""
-    return rng.integers(0, 4, (400, d)) + 0.5 * (np.arange(400) % 2)[:, None]
+    return rng.integers(0, 4, (n, d)) + 0.5 * (np.arange(n) % 2)[:, None]
 
 
-@for_each("make", [tied_up_to_the_last_bits, clusters_at_every_scale, interleaved_lattices])
+@for_each("make", [last_bits, clusters_at_every_scale, interleaved_lattices])
 def test_hard_points(make):
     for d in (2, 8, 30):
-        X = make(np.random.default_rng(d), d)
+        X = make(np.random.default_rng(d), 400, d)
         assert_same_forests(spanning_forests(X), naive_forests(X, 3))
 
 
@@ -239,22 +232,10 @@ def test_settings_end_with_their_block_and_unknown_ones_are_refused():
 # ------------------------------------------------------------------------------------------- rounds, without kernels
 
 
-def shuffled_lattice(rng):
-    side = np.arange(55.0)
-    return rng.permutation(np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2))
-
-
-def clusters_within_clusters(rng):
-    X = np.zeros((3000, 3))
-    for level in range(4):
-        X += 1e-3**level * rng.standard_normal((5, 3))[rng.integers(0, 5, 3000)]
-    return X + 1e-12 * rng.standard_normal((3000, 3))
-
-
 LARGE_SETS = {
     "gaussian": lambda rng: rng.standard_normal((3000, 2)),
-    "lattice": shuffled_lattice,
-    "nested": clusters_within_clusters,
+    "lattice": lambda rng: full_lattice(rng, 3025, 2),
+    "nested": lambda rng: clusters_at_every_scale(rng, 3000, 3),
     "collinear": lambda rng: np.outer(rng.permutation(3000), [1.0, -2.0, 3.0, 5.0]),
     "copies": lambda rng: rng.standard_normal((3000, 3))[rng.integers(0, 1500, 3000)],
     "far from zero": lambda rng: 1e9 + rng.standard_normal((3000, 2)),

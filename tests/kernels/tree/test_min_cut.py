@@ -81,16 +81,6 @@ def test_networkx():
             assert node.cut == pytest.approx(value, rel=1e-12), kind
 
 
-def test_networkx_finds_the_same_sides():
-    """On random positive graphs, whose minimum cut is the only one."""
-    for n in (5, 30):
-        weights = symmetric(np.random.default_rng(n).random((n, n)) + 0.01)
-        root = build_class_tree(weights).nodes[0]
-        value, sides = networkx.stoer_wagner(networkx.from_numpy_array(weights))
-        assert root.cut == pytest.approx(value)
-        assert {root.left, root.right} == {tuple(sorted(side)) for side in sides}
-
-
 @for_each("cut", CUTS)
 def test_order_of_classes_does_not_matter(cut):
     """Where weights tie, second ones decide, and where they do not, second ones change nothing."""

@@ -92,19 +92,35 @@ def test_read_table(tmp_path):
         assert not table.origin.is_drawn
 
 
+def features(given):
+    """Rows without their target, which a model of numbers would take for another number."""
+    return given[["a", "b", "c"]] if isinstance(given, pd.DataFrame) else given
+
+
+PARTS = {"first": ["a"], "all": ["a", "b", "c"]}
+#: Each takes its rows through the door of `read_table`: one form stands for the others.
+CALLS = [
+    ("folder", "y", lambda given: learned_floor(given, "y", **QUICK).estimate),
+    ("lazy", "z", lambda given: regression_floor(given, "z", groups="site", learners=["linear"]).estimate),
+    ("dask", "y", lambda given: difficulty_report(given, "y", effort="fast").learned.reached),
+    ("lazy", "y", lambda given: floor_gap(GaussianNB(), given, "y", **QUICK).value),
+    ("dask", "y", lambda given: [f.estimate for f in compare_features(PARTS, "y", X=given, **QUICK).features]),
+    ("folder", "y", lambda given: drift(given, numbers().assign(a=lambda t: t["a"] + 1), learners=None).p_value),
+    ("csv", "y", lambda given: LandmarkClassifier(effort="fast").fit(given, "y").predict_proba(features(given))),
+    ("lazy", "y", lambda given: StackedClassifier(**QUICK).fit(given, "y").predict_proba(given)),
+    ("dask", "t", lambda given: LandmarkRegressor(effort="fast").fit(given, "t").predict(features(given))),
+    ("csv files", "t", lambda given: StackedRegressor(learners=["linear"]).fit(given, "t").predict(given)),
+]
+
+
 @pytest.mark.limits(learners=("gaussian", "linear"))
-def test_floors(tmp_path):
-    """Every function takes its rows through the door of `read_table`: two forms stand for the others."""
-    frame = mixed().drop(columns=["y"])
-    forms, others = in_every_form(numbers(), _made(tmp_path / "n")), in_every_form(frame, _made(tmp_path / "m"))
-    found, expected = (learned_floor(given, "y", **QUICK) for given in (forms["folder"], numbers()))
-    assert found.estimate == pytest.approx(expected.estimate)
-    of_numbers = {"groups": "site", "learners": ["linear"]}
-    found, expected = (regression_floor(given, "z", **of_numbers) for given in (others["lazy"], frame))
-    assert found.estimate == pytest.approx(expected.estimate)
-    found, expected = (difficulty_report(given, "y", effort="fast") for given in (forms["dask"], numbers()))
-    assert found.learned.reached == pytest.approx(expected.learned.reached)
-    assert (found.summary["data"]["n_samples"], found.summary["data"]["n_rows"]) == (N_ROWS, N_ROWS)
+def test_functions_and_estimators(tmp_path):
+    frames = {"y": numbers(), "z": mixed().drop(columns="y")}
+    frames["t"] = frames["y"].assign(t=lambda table: table["a"] + table.pop("y"))
+    forms = {target: in_every_form(frame, _made(tmp_path / target)) for target, frame in frames.items()}
+    for form, target, call in CALLS:
+        found, expected = (np.asarray(call(given)) for given in (forms[target][form], frames[target]))
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5, err_msg=f"{form}, {target}")
 
 
 @pytest.mark.limits(learners=("gaussian", "linear"))
@@ -191,29 +207,6 @@ def test_values_beside_rows_that_were_drawn(few_rows):
         learned_floor(X, y[1:], **QUICK)
 
 
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_estimators(tmp_path):
-    frame = numbers()
-    X, y = frame[["a", "b", "c"]], frame["y"]
-    frame = X.assign(t=X["a"] + y, y=y)
-    forms = in_every_form(frame.drop(columns="t"), _made(tmp_path / "classes"))
-    of_numbers = in_every_form(frame.drop(columns="y"), _made(tmp_path / "numbers"))
-    expected = LandmarkClassifier(effort="fast").fit(X, y).predict_proba(X)
-    found = LandmarkClassifier(effort="fast").fit(forms["csv"], "y").predict_proba(forms["csv"])
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    named = frame.drop(columns="t")  # a column is named: this is a table
-    expected = StackedClassifier(**QUICK).fit(named, "y").predict_proba(named)
-    found = StackedClassifier(**QUICK).fit(forms["lazy"], "y").predict_proba(forms["lazy"])
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    expected = LandmarkRegressor(effort="fast").fit(X, frame["t"]).predict(X)
-    given = of_numbers["dask"]
-    np.testing.assert_allclose(LandmarkRegressor(effort="fast").fit(given, "t").predict(given), expected, atol=1e-4)
-    linear, named = StackedRegressor(learners=["linear"]), frame.drop(columns="y")
-    expected = linear.fit(named, "t").predict(named)
-    given = of_numbers["csv files"]
-    np.testing.assert_allclose(linear.fit(given, "t").predict(given), expected, atol=1e-4)
-
-
 def _made(folder):
     folder.mkdir()
     return folder
@@ -247,12 +240,6 @@ def test_preparer(tmp_path, request, is_drawn):
             np.testing.assert_allclose(X, TablePreparer().fit_transform(frame), atol=1e-12, err_msg=name)
 
 
-def test_drift(tmp_path):
-    old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 1)
-    forms = in_every_form(old, tmp_path)["folder"], in_every_form(new, _made(tmp_path / "new"))["dask"]
-    assert drift(*forms, learners=None).p_value == pytest.approx(drift(old, new, learners=None).p_value)
-
-
 @pytest.mark.slow
 def test_values_beside_both_tables_of_which_rows_were_drawn(tmp_path, few_rows):
     old, new = numbers(), numbers().assign(a=lambda frame: frame["a"] + 2)
@@ -281,15 +268,3 @@ def test_nonsense_is_refused():
         warnings.simplefilter("error")
         unknown = dask.dataframe.from_pandas(numbers(), npartitions=3).clear_divisions()
         assert learned_floor(unknown, "y", **QUICK).n_samples == N_ROWS
-
-
-@pytest.mark.limits(learners=("gaussian", "linear"))
-def test_gap_and_comparison(tmp_path):
-    frame = numbers()
-    forms = in_every_form(frame, tmp_path)
-    gaps = [floor_gap(GaussianNB(), given, "y", **QUICK).value for given in (forms["lazy"], frame)]
-    assert gaps[0] == pytest.approx(gaps[1])
-    parts = {"first": ["a"], "all": ["a", "b", "c"]}
-    found = [compare_features(parts, "y", X=given, learners=["gaussian"]) for given in (forms["dask"], frame)]
-    floors = [[each.estimate for each in result.features] for result in found]
-    assert floors[0] == pytest.approx(floors[1])
