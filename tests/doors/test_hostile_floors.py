@@ -1,10 +1,7 @@
 """Bad and strange input: an error that says what is wrong, or the right answer with a finding."""
 
 import numpy as np
-import pandas
-import polars
 import pytest
-from scipy import sparse
 from scipy.stats import binomtest
 
 from bayesfloor import (
@@ -111,23 +108,6 @@ def test_more_cross_edges_than_points_allow():
     assert floor.cross_edges.mean == 39
     assert floor.estimate == floor.lower == floor.upper == 0.5
     assert np.isfinite(floor.interval).all()
-
-
-def test_kinds_of_array(sample, tmp_path):
-    X, y = sample
-    X = X.astype(np.float32)
-    memory_map = np.memmap(tmp_path / "points", np.float64, "w+", shape=X.shape)
-    memory_map[:] = X
-    read_only = X.astype(np.float64)
-    read_only.flags.writeable = False
-    frames = pandas.DataFrame(X, columns=list("abc")), polars.DataFrame(X, schema=list("abc"))
-    arrays = (np.asfortranarray(X), X.astype(">f8"), memory_map, read_only, sparse.csr_array(X), X.tolist())
-    for function in FUNCTIONS[:4]:
-        expected = function(X, y).estimate
-        for points in (*frames, *arrays):
-            np.testing.assert_array_equal(function(points, y).estimate, expected)
-        np.testing.assert_array_equal(function(frames[1], polars.Series(y)).estimate, expected)
-    np.testing.assert_array_equal(memory_map, X)
 
 
 def test_more_trees_than_the_points_can_hold():

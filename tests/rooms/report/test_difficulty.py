@@ -301,7 +301,7 @@ def by_region():
     return difficulty_report(frame, "y", by="region")
 
 
-def test_subgroups_are_in_every_form(by_region):
+def test_subgroups_are_those_of_the_floor(by_region):
     found, subgroups = by_region.learned.subgroups, by_region.summary["subgroups"]
     assert subgroups["column"] == "region"
     # those that surely err most come first
@@ -315,14 +315,10 @@ def test_subgroups_are_in_every_form(by_region):
     assert "differ in their errors (p " in subgroups["sentence"]
     assert "Too few rows, fewer than 5, to tell a floor: 'E'." in subgroups["note"]
     assert json.loads(by_region.to_json())["subgroups"] == subgroups
-    text, markdown, page = by_region.to_text(), by_region.to_markdown(), by_region.to_html()
-    assert "Subgroups by region" in text
-    assert "<b>C</b>" in text
+    markdown = by_region.to_markdown()
     assert "## Subgroups by region" in markdown
     assert "&lt;b&gt;C&lt;/b&gt;" in markdown
     assert "\\|D\\|" in markdown
-    assert '<section id="subgroups">' in page
-    assert "<b>C</b>" not in page
     assert "by='region'" in by_region.summary["command"]
     assert any(part["heading"] == "Subgroups" for part in by_region.summary["how_to_read"])
 

@@ -117,21 +117,9 @@ def test_plain_text_is_split_by_polars(text):
     assert [list(row) for row in frame.rows()] == list(expected)
 
 
-NOT_PLAIN = [
-    'a""b,c\n',
-    '"a""b",c\n',
-    '"a\nb",c\n',
-    "a,b,c\n",
-    "a\n",
-    "a,b\n\nc,d\n",
-    'a, "b"\n',
-    "a\rb,c\n",
-    '"a" ,b\n',
-]
-
-
-@for_each("text", [*NOT_PLAIN, "a,b\n" + "9" * 200_000 + ",1\n", "a,b,c\nd\n", '"a,b\n'])
-def test_everything_else_is_left_to_the_csv_module(text):
+@for_each("text", ['a, "b"\n', "a,b\n" + "9" * 200_000 + ",1\n"])
+def test_what_polars_reads_otherwise_is_left_to_the_csv_module(text):
+    """Beside what random rows show: a quote behind a space, and a field that is too long."""
     assert split_plain_text(text, ",", 2) is None
 
 
