@@ -97,7 +97,7 @@ class DeepTrees(Learner):
         Output("deep trees", "tree"),
         Output("deep trees of shares", "tree"),
         *outputs_nearby("scaled", *_of_space("scaled")),
-        Output("landmark ridge"),
+        Output("landmark ridge", "kernel"),
     )
 
     def suited(self, look: Look) -> Learner | None:
@@ -224,7 +224,7 @@ class LandmarksOfMany(Learner):
 
     name = "landmarks"
     takes_weights = True
-    outputs = (Output("landmark model"),)
+    outputs = (Output("landmark model", "kernel"),)
 
     def fit(self, train: Train, requested: frozenset[str], seed: int, rows: Rows | None = None) -> Fitted:
         """Fit the model without members: the stack has others."""
