@@ -137,6 +137,21 @@ def add_means(test, feature, threshold, child, first, last, min_rows, codes, tar
 
 
 @kernel
+def add_means_of_forest(
+    test, feature, threshold, child, first, last, sizes, min_rows, codes, targets, weight, is_counted, order, means
+):
+    """Add what trees say of the test rows, whose nodes and rows stand one tree after the other."""
+    a, n = 0, codes.shape[0]
+    for tree in range(sizes.shape[0]):
+        b = a + sizes[tree]
+        add_means(
+            test, feature[a:b], threshold[a:b], child[a:b], first[a:b], last[a:b], min_rows, codes, targets, weight,
+            is_counted, order[tree * n : (tree + 1) * n], means,
+        )  # fmt: skip
+        a = b
+
+
+@kernel
 def grow_trees(
     columns,
     codes,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.learn.decision_tree_kernels import add_means, grow_trees
+from bayesfloor.learn.decision_tree_kernels import add_means_of_forest, grow_trees
 from bayesfloor.learn.learner import Fitted, Given, Rows
 from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import Space, TargetMeans, Train, target_means, within
@@ -105,14 +105,10 @@ class Forest(Record):
         others = np.ascontiguousarray(test, self.threshold.dtype)
         if others.shape[1] != self.n_features:
             raise ValueError(f"trees of {self.n_features} features are given {others.shape[1]}")
-        n_kinds = 2 if self.min_rows > 1 else 1
-        means, stop, n = np.zeros((n_kinds, len(others), self.n_targets)), 0, len(self.codes)
-        for tree, size in enumerate(self.sizes):
-            own = slice(stop, stop + size)
-            nodes = [each[own] for each in (self.feature, self.threshold, self.child, self.first, self.last)]
-            of_rows = self.codes, self.targets, self.weight, self.is_counted, self.order[tree * n : (tree + 1) * n]
-            add_means(others, *nodes, self.min_rows, *of_rows, means)
-            stop += size
+        means = np.zeros((2 if self.min_rows > 1 else 1, len(others), self.n_targets))
+        nodes = self.feature, self.threshold, self.child, self.first, self.last
+        of_rows = self.codes, self.targets, self.weight, self.is_counted, self.order
+        add_means_of_forest(others, *nodes, self.sizes, self.min_rows, *of_rows, means)
         return means / len(self.sizes)
 
 

@@ -9,7 +9,7 @@ from scipy.special import softmax
 from bayesfloor.learn.learner import Constant, Fitted, InSpace, Learner, Output, Rows, Together
 from bayesfloor.learn.records import record
 from bayesfloor.learn.ridge import linear_targets
-from bayesfloor.learn.training_rows import Projected, Train, product, squared_distances
+from bayesfloor.learn.training_rows import Projected, Train, by_blocks, product, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Clusters of each class, for a coarse and a fine mixture.
@@ -195,11 +195,14 @@ class QuadraticShares(Fitted):
 
     def predict(self, rows: Rows) -> dict[str, Floats]:
         """Return the probabilities of the classes."""
-        scores = np.empty((len(rows.X), len(self.means)))
+        return {"QDA": shares_of(self.log_prior + by_blocks(self._scores, rows.X))}
+
+    def _scores(self, X: Floats) -> Floats:
+        scores = np.empty((len(X), len(self.means)))
         for k, (mean, factor) in enumerate(zip(self.means, self.factors, strict=True)):
-            residuals = linalg.solve_triangular(factor.T, (rows.X - mean).T, lower=True)
+            residuals = linalg.solve_triangular(factor.T, (X - mean).T, lower=True)
             scores[:, k] = -0.5 * (residuals**2).sum(axis=0) - np.log(np.diag(factor)).sum()
-        return {"QDA": shares_of(self.log_prior + scores)}
+        return scores
 
 
 # --- several Gaussians in each class

@@ -52,20 +52,6 @@ class Rows:
         return Rows(X, self.codes, self.check)
 
 
-#: Rows that are predicted at a time: what is computed of them stays in the cache, and memory is bounded.
-BLOCK = 256
-
-
-def blocks_of(n_rows: int) -> list[slice]:
-    """Cut rows into blocks that are predicted at a time."""
-    return [slice(first, min(first + BLOCK, n_rows)) for first in range(0, n_rows, BLOCK)]
-
-
-def filled(rows: NDArray[Any]) -> NDArray[Any]:
-    """Fill a block up with its last row: how rows are multiplied, and rounded, hangs on how many they are."""
-    return rows if len(rows) == BLOCK else np.concatenate([rows, np.repeat(rows[-1:], BLOCK - len(rows), axis=0)])
-
-
 class Fitted(Record):
     """What a learner has learned; subclasses are frozen dataclasses."""
 

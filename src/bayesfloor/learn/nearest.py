@@ -57,7 +57,8 @@ def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[]
     prepared = [_prepared(known[own], squares[own]) for own in blocks]
     for rows in tests:
         check()
-        own, near, numbers = points[rows], distance[rows], nearest[rows]
+        near, numbers = distance[rows], nearest[rows]
+        own = points[np.resize(rows, CLOSE_TESTS if is_boxed else NEAR_TESTS)]  # as many rows as in all blocks
         apart = np.zeros(len(blocks))
         if is_boxed:
             gap = np.maximum(low - others[rows].max(axis=0), others[rows].min(axis=0) - high)
@@ -65,7 +66,7 @@ def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[]
         for block in np.argsort(apart, kind="stable"):
             if apart[block] > (near[:, -1] + of_tests[rows]).max():
                 break
-            products = own @ prepared[block]
+            products = (own @ prepared[block])[: len(rows)]
             keep_nearest(products, np.resize(blocks[block], products.shape[1]), near, numbers)
         distance[rows], nearest[rows] = near, numbers
     return nearest

@@ -23,6 +23,7 @@ from bayesfloor.learn.training_rows import (
     F,
     Singles,
     Train,
+    by_blocks,
     distances_between,
     product,
     single,
@@ -280,12 +281,10 @@ class LandmarkFit(Record):
 
     def predict(self, points: NDArray[Any]) -> Floats:
         """Return the targets of points in the space of the landmarks."""
-        found = np.empty((len(points), len(self.fit.offset)))
-        for first in range(0, len(points), BLOCK):
-            block = slice(first, first + BLOCK)
-            distances = squared_distances(single(points[block]), self.landmarks)
-            found[block] = self.fit.predict(gaussian_kernel(distances, self.scale))
-        return found
+        landmarks, scale = self.landmarks, self.scale
+        return by_blocks(
+            lambda part: self.fit.predict(gaussian_kernel(squared_distances(part, landmarks), scale)), single(points)
+        )
 
     def gradients(self, points: NDArray[Any]) -> Floats:
         """Return the gradients of the first target at points."""

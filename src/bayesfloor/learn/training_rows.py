@@ -34,6 +34,9 @@ NEAR = 1e-6
 #: Differences of rows that are taken at a time, in numbers.
 AT_ONCE = 2**20
 
+#: Rows that are multiplied at a time.
+BLOCK = 256
+
 #: Values of a nominal column: the fewest, the most, and rows for each of them on average.
 FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
 #: Share of the columns that must have two values.
@@ -253,14 +256,28 @@ def _signs(d: int, n_combinations: int) -> Floats:
     return np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
 
 
+def by_blocks(function: Callable[[NDArray[Any]], NDArray[Any]], rows: NDArray[Any]) -> NDArray[Any]:
+    """Call a function with as many rows at a time as `BLOCK`, the last of which are filled up.
+
+    How rows are multiplied, and so rounded, hangs on how many they are: a row is then the same alone and among others.
+    """
+    n = len(rows)
+    if n in (0, BLOCK):
+        return function(rows)
+    more = np.repeat(rows[-1:], -n % BLOCK, axis=0)
+    whole = np.concatenate([rows, more]) if len(more) else rows
+    return np.concatenate([function(whole[first : first + BLOCK]) for first in range(0, len(whole), BLOCK)])[:n]
+
+
 def product(rows: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix product in which equal rows have equal lines, wherever they are among the others.
+    """Return a matrix product in which a row has the same line alone and among others; see `by_blocks`.
 
     The last columns are multiplied otherwise than the rest where there is no multiple of eight of them.
     """
     n_columns = matrix.shape[1]
     more = np.zeros((len(matrix), -n_columns % 8), matrix.dtype)
-    return (rows @ (np.hstack([matrix, more]) if more.size else matrix))[:, :n_columns]
+    whole = np.hstack([matrix, more]) if more.size else matrix
+    return by_blocks(lambda part: part @ whole, rows)[:, :n_columns]
 
 
 class Space(Record):
@@ -378,11 +395,13 @@ class Directions(Space):
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     """Return squared Euclidean distances; both sides are standardised, so the expanded form is accurate enough."""
+    n = len(B)
+    B = np.concatenate([B, np.zeros((-n % 8, B.shape[1]), B.dtype)])  # as in `product`
     doubled: Any = -2.0 * A  # the smaller of the factors, most of the time
-    distances: NDArray[F] = product(doubled, B.T)
+    distances: NDArray[F] = doubled @ B.T
     distances += (A**2).sum(axis=1)[:, None]
     distances += (B**2).sum(axis=1)
-    return np.maximum(distances, 0.0, out=distances)
+    return np.maximum(distances, 0.0, out=distances)[:, :n]
 
 
 @lru_cache(maxsize=4)

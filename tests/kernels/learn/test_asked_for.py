@@ -8,11 +8,11 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression, Ridge
 from tests.helpers.learners import of_classes, predicted
 
-from bayesfloor.learn.learner import BLOCK, Fitted, Rows, filled, fit
+from bayesfloor.learn.learner import Fitted, Rows, fit
 from bayesfloor.learn.linear_cost import DeepTrees
 from bayesfloor.learn.records import from_plain, to_plain
 from bayesfloor.learn.registry import CLASS_LEARNERS, MANY_ROWS_LEARNERS, NUMBER_LEARNERS, EstimatorLearner
-from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
+from bayesfloor.learn.training_rows import BLOCK, Codes, Train, relative_spread, standardised
 
 N_TEST = 60
 
@@ -82,15 +82,17 @@ def test_what_is_predicted_later_and_alone_is_what_is_predicted_at_once_among_al
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_row_is_predicted_by_itself(name):
-    """At every place of a block that is filled up with it, as among other rows."""
+    """Alone, at every place of a block, and among other rows."""
     learner, task = LEARNERS[name]
     train, rows = rows_of(task, has_table=True, is_weighted=False)
     fitted = fit(learner, train, None, 3)
-    among = fitted.predict(Rows(filled(rows.X), filled(rows.codes)))
-    for row in range(0, N_TEST, 7):
-        alone = fitted.predict(Rows(filled(rows.X[[row]]), filled(rows.codes[[row]])))
-        for output, values in alone.items():
-            assert_array_equal(values, np.repeat(among[output][[row]], BLOCK, axis=0), err_msg=output)
+    among = fitted.predict(rows)
+    for row in range(0, N_TEST, 9):
+        for times in (1, BLOCK + 3):
+            places = np.full(times, row)
+            alone = fitted.predict(Rows(rows.X[places], rows.codes[places]))
+            for output, values in alone.items():
+                assert_array_equal(values, among[output][places], err_msg=output)
 
 
 def test_two_outputs_that_share_work_are_the_same_as_among_all():

@@ -23,13 +23,15 @@ from bayesfloor.floor.learned.learning import Learned, standardised_target
 from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.targets import Finish, target_of
 from bayesfloor.floor.learned.training_sets import Standardizer
-from bayesfloor.learn.learner import Fitted, blocks_of, filled
+from bayesfloor.learn.learner import Fitted
 from bayesfloor.learn.records import LARGEST_COEFFICIENT, LARGEST_TARGET, Record, record, require, require_within
 from bayesfloor.learn.registry import output_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.threads import WorkerPool
 
+#: Rows that are predicted at a time: what is computed of them stays in the cache, and memory is bounded.
+BLOCK = 4096
 #: What a member's absence may cost, in standard errors of the stack's loss.
 TENTH = 0.1
 #: Time of a search, in microseconds a row, that is worth as much; one of ten times that must be worth a standard error,
@@ -130,17 +132,16 @@ class StackModel(Record):
 
         def fill(block: slice) -> None:
             pool.check()
-            points = filled(np.array(X[block], np.float64, order="C"))
-            rows = self.standardizer.rows(points, None if codes is None else filled(codes[block]))
+            points = np.array(X[block], np.float64, order="C")
+            rows = self.standardizer.rows(points, None if codes is None else codes[block])
             predicted = {name: values for each in self.fitted for name, values in each.predict(rows).items()}
             total = np.zeros((len(points), *shape))
             for name, weight in self.weights.items():
                 total += weight * self.finish.of(predicted[name]).astype(np.float64)
             total += offset
-            values = softmax(total, axis=1) if self.are_classes else self.centre + self.scale * total
-            found[block] = values[: len(found[block])]
+            found[block] = softmax(total, axis=1) if self.are_classes else self.centre + self.scale * total
 
-        pool.run(fill, [(block,) for block in blocks_of(len(X))])
+        pool.run(fill, [(slice(first, first + BLOCK),) for first in range(0, len(X), BLOCK)])
         return found
 
 
