@@ -146,7 +146,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Rows that become centres of Gaussian kernels; None for about the square root of rows times classes, at most 512
         ("default").
     n_rules : int or None, default=None
-        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
+        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks, or for none where
+        rows are fewer than about 2000 and most columns are numeric.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     n_jobs : int or None, default=None

@@ -31,8 +31,8 @@ class Effort:
     widths : tuple of float
         Widths of the kernel to choose from, in median distances between rows.
     n_tune, n_held : int
-        Rows to choose features and penalty on, and rows to hold out for the penalty. With fewer rows, one quarter is
-        held out.
+        Rows to choose features and penalty on, and rows to hold out for the penalty. With fewer rows, quarters are held
+        out in turn, and penalties and steps are not those below; see `fitting.FEW_PATH`.
     path : tuple of float
         Penalties to try, from large to small, as multiples of that of ridge regression.
     path_steps, steps : int

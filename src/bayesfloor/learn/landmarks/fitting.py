@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from bayesfloor.data.sampling import keys_of_points
-from bayesfloor.learn.landmarks.efforts import Effort
+from bayesfloor.learn.landmarks.efforts import MOSTLY_BINARY, Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap, Scaling, by_share_of_zeros, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.members import LANDMARKS, Members, Trained, Wanted, fit_stack_weights, stacked
-from bayesfloor.learn.landmarks.multinomial import Fit, Memory, Objective, Penalty, descend, penalty_of
+from bayesfloor.learn.landmarks.multinomial import TOLERANCE, Fit, Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import Judged, RowSums
 from bayesfloor.learn.training_rows import product
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -28,6 +28,13 @@ FEWEST_PRODUCT_ROWS = 4000
 SAMPLED_MARGIN, LEAST_SHARE = 1.1, 0.2
 #: Stop the path of penalties at a held-out loss above this multiple of the best, or after two in a row above the best.
 HOPELESS = 1.1
+#: Penalties to try per unit of weight where rows are few. They are no multiples of that of ridge regression, which is
+#: its least wherever few rows are told apart by planes.
+FEW_PATH = 10.0 ** np.arange(-1.0, -6.5, -0.75)
+#: With few rows, fits go on until a step gains less than this per unit of weight, for at most so many steps.
+FEW_TOLERANCE, FEW_STEPS = 1e-3, 30
+#: Hold out quarters of few rows in turn while they number this many together at the most; one in any case.
+MOST_JUDGED = 480
 #: Minimum probability in the held-out loss.
 LEAST_PROBABILITY = 1e-7
 #: Take half of the steps where all rows number fewer than this multiple of those that the penalty was chosen on.
@@ -72,6 +79,36 @@ class Rows(NamedTuple):
         """The rows that are held out; all where none can be."""
         n = len(self.codes)
         return slice(self.n_kept, n) if self.n_kept < n else slice(0, n)
+
+
+class Turn:
+    """A fit along falling penalties, each from the one before, and rows that are held out of it.
+
+    Parameters
+    ----------
+    sums : RowSums
+        Rows of the fit.
+    judged : Judged
+        Rows that are not.
+    n_classes : int
+        How many classes.
+    """
+
+    def __init__(self, sums: RowSums, judged: Judged, n_classes: int) -> None:
+        self.sums, self.judged = sums, judged
+        self.coefficients = np.zeros((n_classes, sums.feature_map.n_features), np.float32)
+        self._of_loss = sums.gradient(self.coefficients)
+        self._memory: Memory = []
+
+    def go_on(self, objective: Objective, n_steps: int, tolerance: float) -> F32:
+        """Take steps with the next penalty; return the probabilities of the held-out rows."""
+        objective = objective.of(self.sums.gradient)
+        start = objective.at(self.coefficients, self._of_loss)
+        weight = float(self.sums.weight.sum())
+        self.coefficients, _, _, self._of_loss = descend(objective, start, n_steps, weight, self._memory, tolerance)
+        probabilities: F32 = self.judged.features @ self.coefficients.T
+        to_probabilities(probabilities)
+        return probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +237,9 @@ def fit_model(
     """
     n, held = len(rows.codes), rows.held
     scaling, columns, plan = plan_features(rows, n_classes, effort, seed, n_landmarks, n_rules)
+    are_few = n < effort.n_tune + effort.n_held
+    if are_few and n_rules is None and scaling.is_binary.mean() <= MOSTLY_BINARY:
+        plan = plan._replace(n_rules=0)  # the best of many cuts fit few rows by chance
     few = slice(0, min(effort.n_tune, rows.n_kept))
     sample = Sample.of(columns[few], np.eye(n_classes, dtype=np.float32)[rows.codes[few]], rows.weight[few])
     feature_map, strength = choose_features(scaling, sample, columns[: plan.n_landmarks], plan, seed)
@@ -209,17 +249,25 @@ def fit_model(
     if rows.n_kept < n:  # else all rows belong together, and judge themselves
         of_kept[held] = 0.0
     kept = RowSums(feature_map, columns, rows.codes, of_kept, pool, effort.kept_bytes)
-    judges = _known_rows(held, rows.codes, np.bincount(rows.codes, of_kept, n_classes))
-    judged = Judged(feature_map.features(columns[judges]), columns[judges], rows.codes[judges], rows.weight[judges])
     members = effort.members if rows.n_kept < n else ()
     wanted = Wanted.of(members, scaling.axes is None, columns, n_classes)
-    first = RowSums(feature_map, columns[few], rows.codes[few], rows.weight[few], pool)
-    known = np.isin(judged.codes, rows.codes[few])
-    fit = _choose_penalty(first, judged.among(known), penalty, strength, n_classes, effort)
-    if rows.n_kept > RACED_SHARE * few.stop:
-        wanted = wanted.raced(first, fit.coefficients, judged, seed)
-    n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
-    fit = _fit_all(kept, penalty, fit, effort, n_steps)
+    if are_few:
+        whole = kept.weighted(rows.weight)
+        products = whole.products()
+        turns = _in_turns(rows, whole, n_classes)
+        kept, judged = turns[0].sums, turns[0].judged
+        fit = _choose_penalty(turns, products, penalty, n * FEW_PATH, FEW_STEPS, FEW_TOLERANCE)
+    else:
+        first = RowSums(feature_map, columns[few], rows.codes[few], rows.weight[few], pool)
+        judged = _judged(kept, held, rows.weight)
+        known = np.isin(judged.codes, rows.codes[few])
+        turn = Turn(first, judged.among(known), n_classes)
+        path = strength * np.array(effort.path)
+        fit = _choose_penalty([turn], first.products(), penalty, path, effort.path_steps)
+        if rows.n_kept > RACED_SHARE * few.stop:
+            wanted = wanted.raced(first, fit.coefficients, judged, seed)
+        n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
+        fit = _fit_all(kept, penalty, fit, effort, n_steps)
     found = Trained(()).judge(judged, kept, fit.coefficients)
     if _error_and_loss(stacked(found, {LANDMARKS: 1.0}), judged.codes, judged.weight)[1] < PERFECT:
         wanted = wanted.among(())
@@ -229,7 +277,7 @@ def fit_model(
     error, log_loss = _error_and_loss(stacked(found, weights), judged.codes, judged.weight)
     if n - rows.n_kept > REFIT_SHARE * n:
         whole = kept.weighted(rows.weight)
-        fit = _fit_all(whole, penalty, fit, effort, STEPS_ON_ALL)
+        fit = _fit_all(whole, penalty, fit, effort, 2 * STEPS_ON_ALL if are_few else STEPS_ON_ALL)
         trained = wanted.among(weights).train(whole, n, fit.coefficients, seed)
     return LandmarkModel(feature_map, fit.coefficients, trained.members(weights), fit.penalty, error, log_loss)
 
@@ -243,30 +291,43 @@ def _known_rows(held: slice, codes: Ints, seen: NDArray[Any]) -> Ints:
     return np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
 
 
+def _judged(fitted: RowSums, held: slice, weight: F32) -> Judged:
+    """Return held-out rows, with their weights, of classes that the rows of a fit have."""
+    rows = _known_rows(held, fitted.codes, np.bincount(fitted.codes, fitted.weight))
+    columns = fitted.columns[rows]
+    return Judged(fitted.feature_map.features(columns), columns, fitted.codes[rows], weight[rows])
+
+
+def _in_turns(rows: Rows, whole: RowSums, n_classes: int) -> list[Turn]:
+    """Hold out equal parts of few rows in turn, the last one first: one part alone has too few to choose by."""
+    n, size = len(rows.codes), rows.held.stop - rows.held.start
+    n_turns = min(n // size, max(MOST_JUDGED // size, 1)) if rows.groups is None else 1
+    turns = []
+    for stop in range(n, n - n_turns * size, -size):
+        weight = rows.weight.copy()
+        if size < n:
+            weight[stop - size : stop] = 0.0
+        sums = whole.weighted(weight)
+        turns.append(Turn(sums, _judged(sums, slice(stop - size, stop), rows.weight), n_classes))
+    return turns
+
+
 def _choose_penalty(
-    sums: RowSums,
-    judged: Judged,
-    penalty: Penalty,
-    strength: float,
-    n_classes: int,
-    effort: Effort,
+    turns: list[Turn], products: Floats, penalty: Penalty, path: Floats, n_steps: int, tolerance: float = TOLERANCE
 ) -> Fit:
-    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
-    features, _, codes, weight = judged
-    products = sums.products()
-    nothing = np.zeros((n_classes, features.shape[1]), np.float32)
-    best, n_worse = Fit(nothing, strength, 1.0, np.inf), 0
-    coefficients, of_loss = nothing, sums.gradient(nothing)
-    memory: Memory = []
-    for factor in effort.path:
-        objective = Objective(sums.gradient, products, penalty, strength * factor)
-        start = objective.at(coefficients, of_loss)
-        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(sums.weight.sum()), memory)
-        probabilities: F32 = features @ coefficients.T
-        to_probabilities(probabilities)
+    """Fit the model along falling penalties, and choose by the loss of all held-out rows; return the first turn's fit.
+
+    After few steps, fits are far from what large penalties allow, and small ones look best for having had more of them.
+    """
+    codes = np.concatenate([turn.judged.codes for turn in turns])
+    weight = np.concatenate([turn.judged.weight for turn in turns])
+    best, n_worse = Fit(turns[0].coefficients, float(path[0]), 1.0, np.inf), 0
+    for strength in path.tolist():
+        objective = Objective(turns[0].sums.gradient, products, penalty, strength)
+        probabilities = np.concatenate([turn.go_on(objective, n_steps, tolerance) for turn in turns])
         error, loss = _error_and_loss(probabilities, codes, weight)
         if loss < best.log_loss:
-            best, n_worse = Fit(coefficients, strength * factor, error, loss), 0
+            best, n_worse = Fit(turns[0].coefficients, strength, error, loss), 0
             continue
         n_worse += 1
         if n_worse == 2 or loss > HOPELESS * best.log_loss:

@@ -8,6 +8,7 @@ to four times as many passes over the rows.
 """
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,14 +108,11 @@ class Bend(NamedTuple):
         The step, and how it changed the gradient.
     inverse : float
         The inverse of their product.
-    scale : float
-        How much larger the curvature along the step is than the preconditioner's, inverted.
     """
 
     step: F32
     change: F32
     inverse: float
-    scale: float
 
 
 class Objective:
@@ -139,6 +137,12 @@ class Objective:
         self._penalty = penalty.times(strength)
         self._factor = cholesky(0.5 * products, penalty, strength)
 
+    def of(self, gradient: Callable[[F32], tuple[float, F32]]) -> "Objective":
+        """Return the objective of other rows, with the same preconditioner."""
+        other = copy(self)
+        other._gradient = gradient
+        return other
+
     def at(self, coefficients: F32, of_loss: tuple[float, F32] | None = None) -> Point:
         """Return value and gradient; those of the loss alone need not be computed again where they are known."""
         loss, slope = self._gradient(coefficients) if of_loss is None else of_loss
@@ -153,7 +157,7 @@ class Objective:
         curvature = float(np.vdot(step, change))
         if not curvature > 0:
             return None
-        return Bend(step, change, 1.0 / curvature, curvature / float(np.vdot(change, self.precondition(change))))
+        return Bend(step, change, 1.0 / curvature)
 
     def precondition(self, gradient: F32) -> F32:
         """Return the gradient times the inverse of the bound."""
@@ -161,7 +165,12 @@ class Objective:
 
 
 def descend(
-    objective: Objective, start: Point, n_steps: int, total_weight: float, memory: Memory | None = None
+    objective: Objective,
+    start: Point,
+    n_steps: int,
+    total_weight: float,
+    memory: Memory | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Point:
     """Take steps of preconditioned L-BFGS down from some coefficients.
 
@@ -177,6 +186,8 @@ def descend(
         Weight of all rows.
     memory : list or None, default=None
         Steps so far and how each changed the gradient of the loss, also with other penalties; new ones are added.
+    tolerance : float, default=TOLERANCE
+        Stop when a step is expected to gain less than this per unit of weight.
 
     Returns
     -------
@@ -188,7 +199,7 @@ def descend(
     point = start
     for _ in range(n_steps):
         step = _direction(objective, point.gradient, remembered)
-        if float(np.vdot(step, point.gradient)) < TOLERANCE * total_weight:
+        if float(np.vdot(step, point.gradient)) < tolerance * total_weight:
             break
         following = _go(objective, point, step)
         if following is None:
@@ -221,7 +232,9 @@ def _direction(objective: Objective, gradient: F32, remembered: list[Bend]) -> F
         shares.append(share)
     direction = objective.precondition(left)
     if remembered:
-        direction *= np.float32(remembered[-1].scale)
+        step, change, _ = remembered[-1]
+        of_bound = float(np.vdot(change, objective.precondition(change)))
+        direction *= np.float32(float(np.vdot(step, change)) / of_bound)  # the bound is that much too large
     for bend, share in zip(remembered, reversed(shares), strict=True):
         direction += np.float32(share - float(np.vdot(bend.change, direction)) * bend.inverse) * bend.step
     return direction
