@@ -89,9 +89,10 @@ def write_models(folder: Path) -> dict[str, str]:
                 raise SystemExit(f"'{command}' exits with {code}")
         table_of[name] = f"{table}.csv"
     stored = [skops_io.load(folder / name) for name in table_of]
-    if not any(each["parts"].get("local") for each in stored):
-        raise SystemExit("no model keeps rows that correct its predictions")
-    if all(each["parts"].get("feature_map", {}).get("axes") is None for each in stored):
+    maps = [each["parts"]["feature_map_"]["fields"] for each in stored if "feature_map_" in each["parts"]]
+    if not any(each["parts"].get("members_") for each in stored):
+        raise SystemExit("no model has members beside its landmarks")
+    if all(each["axes"] is None for each in maps):
         raise SystemExit("no model has axes")
     return table_of
 
