@@ -62,7 +62,7 @@ def measure(table: str) -> Iterator[Record]:
                 False,
             )
             taken = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - used}
-        shares = shares_of(scores_by(bins, stored.is_category, target.start, *trees))
+        shares = shares_of(scores_by(bins, stored.is_category, target.start, trees))
         of_label = shares[np.arange(len(tested)), tested.y]
         error = float((shares.argmax(axis=1) != tested.y).mean())
         judged = {
@@ -71,7 +71,7 @@ def measure(table: str) -> Iterator[Record]:
             "log_loss": float(-np.log(np.maximum(of_label, np.finfo(np.float64).tiny)).mean()),
         }
         about = {"table": table, "n_rows": stored.n_rows, "n_classes": len(problem.classes), "way": way}
-        yield about | {"n_rounds": len(trees[0])} | judged | taken
+        yield about | {"n_rounds": len(trees.column)} | judged | taken
 
 
 def write_table(records: list[Record]) -> None:

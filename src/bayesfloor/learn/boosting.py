@@ -1,13 +1,13 @@
 """Gradient boosting over histograms, of categories as codes and gaps as gaps, for classes and numbers."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, add_kept_trees, boost
+from bayesfloor.learn.boosting_kernels import MOST_NODES, MOST_OF_CATEGORY, MOST_SEEN, Columns, Trees, add_trees, boost
 from bayesfloor.learn.learner import Fitted, Learner, Output, Rows
 from bayesfloor.learn.records import Record, record, require
 from bayesfloor.learn.training_rows import TargetMeans, Train, distinct, quantiles_of, target_means
@@ -148,7 +148,8 @@ class FittedBoosting(Fitted):
     def check(self) -> None:
         """Every node leads on to nodes behind it."""
         column, child, n_columns = self.column, self.child, len(self.columns.is_category)
-        require(column.ndim == 3 and len({each.shape for each in (column, self.left, child, self.value)}) == 1)
+        require(column.ndim == 3 and column.shape[2] <= MOST_NODES)
+        require(len({each.shape for each in (column, self.left, child, self.value)}) == 1)
         require(column.shape[1] == len(self.start) and (column >= -1).all() and (column < n_columns).all())
         # a leaf has no children; what lies behind the last node was never written
         is_split = column >= 0
@@ -159,7 +160,8 @@ class FittedBoosting(Fitted):
         """Return probabilities, or numbers."""
         is_category = self.columns.is_category
         bins = bins_by(self.columns.of(rows), self.cuts, is_category)
-        scores = scores_by(bins, is_category, self.start, self.column, self.left, self.child, self.value)
+        trees = Trees(self.column, self.left, self.child, self.value)
+        scores = scores_by(bins, is_category, self.start, trees)
         return {self.name: shares_of(scores) if self.are_classes else scores[:, 0]}
 
 
@@ -195,30 +197,22 @@ class Boosting(Learner):
         scores = np.tile(start, (n, 1))
         sizes = min(20, max(3, n // 50)), min(d, MOST_COLUMNS), min(n, MOST_SEEN)
         state = np.array([seed], np.uint64), np.arange(d)
-        of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category
+        of_columns = Columns(bins.T.copy(), bins, 1 + bins.max(axis=1).astype(np.int64), is_category)
         of_targets = train.y.astype(np.float64), train.weights, train.n_classes
-        n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, pace.most_leaves))
-        trees = _places_for(n_rounds, n_scores, n_leaves)
+        trees = Trees.unsplit(n_rounds, n_scores, max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, pace.most_leaves)))
         for first in range(0, n_rounds, ROUNDS_AT_ONCE):
             train.check()
-            n_now = min(ROUNDS_AT_ONCE, n_rounds - first)
-            now = [each[first : first + n_now] for each in trees]
-            boost(*of_columns, *of_targets, n_now, n_leaves, rate, RIDGE, *sizes, *state, scores, *now)
+            now = trees.at(slice(first, first + ROUNDS_AT_ONCE))
+            boost(of_columns, *of_targets, rate, RIDGE, *sizes, *state, scores, now)
         return FittedBoosting(self.name, columns, cuts, start, *trees, train.n_classes > 0)
 
 
-def _places_for(n_rounds: int, n_scores: int, n_leaves: int) -> tuple[Ints, NDArray[np.uint64], Ints, Floats]:
-    """Return where trees are kept: columns, bins to the left, children and values of their nodes."""
-    shape = n_rounds, n_scores, 2 * n_leaves
-    return np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
-
-
-def scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, *trees: NDArray[Any]) -> Floats:
+def scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, trees: Trees) -> Floats:
     """Return what trees that were kept add up to."""
     if len(bins) != len(is_category):
         raise ValueError(f"trees of {len(is_category)} columns are given {len(bins)}")
     scores = np.tile(start, (bins.shape[1], 1))
-    add_kept_trees(bins, is_category, *trees, scores)
+    add_trees(bins.T, is_category, trees, scores)
     return scores
 
 

@@ -25,22 +25,18 @@ from bayesfloor.learn.boosting import RIDGE, BoostedColumns, FittedBoosting, bin
 from bayesfloor.learn.boosting_kernels import (
     MOST_BINS,
     UNCOUNTED,
+    Trees,
+    add_trees,
+    add_up,
+    add_values,
     best_column,
     count_of,
-    total_of_left,
-)
-from bayesfloor.learn.boosting_part_kernels import (
-    LEAF_UNIT,
-    add_up_rows,
-    add_values,
     find_leaves,
-    put_in_order,
-    split_nodes,
-    sum_by_leaf,
-    write_columns,
-    write_derivatives,
+    split_node,
+    total_of_left,
     write_leaves,
 )
+from bayesfloor.learn.boosting_part_kernels import LEAF_UNIT, sum_by_leaf, write_derivatives
 from bayesfloor.learn.learner import Fitted, Learner, Look, Output, Rows
 from bayesfloor.learn.parts import PartPool, Shared
 from bayesfloor.learn.training_rows import Train
@@ -74,11 +70,6 @@ CLIPPED = 6.0
 MANY_ROWS = 20_000
 #: Rows of all trees together: with very many classes some parts are left out.
 ROWS_OF_TREES = 8_000_000_000
-
-#: Columns, bins to the left and children of nodes: (n_scores, n_nodes).
-Nodes = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
-#: The same of each round, and values: (n_rounds, n_scores, n_nodes).
-Trees = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], Floats]
 
 
 class BoostedTarget(NamedTuple):
@@ -156,24 +147,21 @@ def boost_parts(
     n_scores = len(start)
     n_rounds, rate = _pace(sum(pool.parts[number].n_rows for number in numbers), n_scores)
     numbers = _affordable(pool, numbers, n_rounds * n_scores)
-    shape = n_rounds, n_scores, 2 * N_LEAVES
-    trees: Trees = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape)
+    trees = Trees.unsplit(n_rounds, n_scores, N_LEAVES)
     key = f"boosting {seed} {numbers[0]} {len(numbers)}"
     turns = _turns(pool, numbers, n_scores)
     mean_square, rng = 1.0, np.random.default_rng(seed)
     for number in range(n_rounds):
         (check or pool.pool.check)()
-        before = trees[0][:number], trees[1][:number], trees[2][:number], trees[3][:number]
-        current = pool.share(Round(key, before, is_category, target, CLIPPED * mean_square**0.5, seed + number))
-        grown, *last = _grow(pool, turns[number % len(turns)], current, rng)
-        sums = LEAF_UNIT * pool.added_up(sums_of_leaves, numbers, current, grown, *last)
+        unit, tree = CLIPPED * mean_square**0.5, trees.at(number)
+        current = pool.share(Round(key, trees.at(slice(number)), is_category, target, unit, seed + number))
+        last = _grow(pool, turns[number % len(turns)], current, tree, rng)
+        sums = LEAF_UNIT * pool.added_up(sums_of_leaves, numbers, current, tree, *last)
         steps = -sums[..., 0] / (sums[..., 1] + RIDGE)
-        values = rate * (np.clip(steps, -MOST_STEP, MOST_STEP) if n_classes else steps)
+        tree.value[:] = values = rate * (np.clip(steps, -MOST_STEP, MOST_STEP) if n_classes else steps)
         if not n_classes:  # the sum of squares after the step, from the sums before it
             change = (2.0 * values * sums[..., 0] + values**2 * sums[..., 1]).sum() / sums[..., 1].sum()
             mean_square = max(mean_square + change, 1e-12)
-        for place, each in enumerate((*grown, values)):
-            trees[place][number] = each
     pool.run(forget, numbers, key)
     return trees
 
@@ -232,8 +220,8 @@ class _Tree:
     up of the smaller one.
     """
 
-    def __init__(self, features: Ints, is_category: Bools, nodes: Nodes) -> None:
-        self.features, self.is_category, (self.column, self.left, self.child) = features, is_category, nodes
+    def __init__(self, features: Ints, is_category: Bools, nodes: Trees) -> None:
+        self.features, self.is_category, self.nodes = features, is_category, nodes
         self.n_bins = np.zeros(len(is_category), np.int64)  # of the columns drawn, those that rows are in
         self.sums = np.empty((N_LEAVES, len(features), MOST_BINS), np.int64)
         self.totals = np.empty(N_LEAVES, np.int64)
@@ -254,13 +242,13 @@ class _Tree:
             self.n_bins[self.features] = MOST_BINS - (sums[0] != 0)[:, ::-1].argmax(axis=1)
             return [0]
         for node in self.split:
-            first = int(self.child[node])
+            first = int(self.nodes.child[node])
             new, other = (first, first + 1) if first in self.place_of else (first + 1, first)
             place = self.place_of.pop(node)
             self.place_of[other] = place
             self.sums[place] -= self.sums[self.place_of[new]]
             self.totals[place] -= self.totals[self.place_of[new]]
-        return [int(self.child[node]) + side for node in self.split for side in (0, 1)]
+        return [int(self.nodes.child[node]) + side for node in self.split for side in (0, 1)]
 
     def find_splits(self, nodes: Sequence[int], penalty: float) -> None:
         """Find the best split of some nodes."""
@@ -283,7 +271,7 @@ class _Tree:
                 break
             _, column, left = self.splits.pop(node)
             first = 2 * (self.n_leaves + len(self.split)) - 1
-            self.column[node], self.left[node], self.child[node] = column, left, first
+            self.nodes.column[node], self.nodes.left[node], self.nodes.child[node] = column, left, first
             self.split.append(node)
             self.wanted.append(first if self._is_left_smaller(node) else first + 1)
         if self.n_leaves + len(self.split) == N_LEAVES:
@@ -291,34 +279,30 @@ class _Tree:
 
     def _is_left_smaller(self, node: int) -> bool:
         """Tell which child of a node has fewer rows, about."""
-        column, place = self.column[node], self.place_of[node]
+        column, place = self.nodes.column[node], self.place_of[node]
         cells = self.sums[place, np.searchsorted(self.features, column)]
-        of_left = total_of_left(cells, self.left[node], self.is_category[column])
+        of_left = total_of_left(cells, self.nodes.left[node], self.is_category[column])
         return bool(2 * count_of(of_left, UNCOUNTED) < count_of(self.totals[place], UNCOUNTED))
 
 
 def _grow(
-    pool: PartPool, numbers: Sequence[int], current: Shared, rng: np.random.Generator
-) -> tuple[Nodes, int, list[Ints]]:
+    pool: PartPool, numbers: Sequence[int], current: Shared, nodes: Trees, rng: np.random.Generator
+) -> tuple[int, list[Ints]]:
     """Grow the trees of a round, which parts are told of, to some parts.
 
     Returns
     -------
-    nodes : Nodes
     n_steps : int
         How many it took.
     split : list of ndarray
         Of each tree, the nodes that were split since the last step.
     """
     is_category, target = current.value.is_category, current.value.target
-    n_scores, d = len(target.start), len(is_category)
-    shape = n_scores, 2 * N_LEAVES
-    nodes = np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64)
     penalty = RIDGE if target.n_classes else RIDGE / 4.0
     trees = []
-    for k in range(n_scores):
-        features = np.sort(rng.permutation(d)[:MOST_COLUMNS])
-        trees.append(_Tree(features, is_category, (nodes[0][k], nodes[1][k], nodes[2][k])))
+    for k in range(len(target.start)):
+        features = np.sort(rng.permutation(len(is_category))[:MOST_COLUMNS])
+        trees.append(_Tree(features, is_category, nodes.at(k)))
     step = 0
     while any(tree.wanted for tree in trees):
         plan = [(tree.features, np.array(tree.split, np.int64), np.array(tree.wanted, np.int64)) for tree in trees]
@@ -337,11 +321,11 @@ def _grow(
         for tree in trees:
             if tree.wanted:
                 tree.choose()
-    return nodes, step, [np.array(tree.split, np.int64) for tree in trees]
+    return step, [np.array(tree.split, np.int64) for tree in trees]
 
 
 def sums_of_bins(
-    part: RowPart, current: Round, nodes: Nodes, plan: list[tuple[Ints, Ints, Ints]], step: int
+    part: RowPart, current: Round, nodes: Trees, plan: list[tuple[Ints, Ints, Ints]], step: int
 ) -> NDArray[np.int64]:
     """Return what some nodes of the trees that grow add up to, in each bin of the columns drawn.
 
@@ -351,8 +335,8 @@ def sums_of_bins(
         The rows.
     current : Round
         What all parts are told of the round.
-    nodes : Nodes
-        Those of the trees.
+    nodes : Trees
+        Those that grow.
     plan : list of (ndarray, ndarray, ndarray)
         Of each tree, the columns drawn, the nodes that were split since the last step, and those that are wanted.
     step : int
@@ -363,64 +347,63 @@ def sums_of_bins(
     ndarray of shape (n_wanted, n_drawn, n_bins)
         Sums of words, of one tree after the other.
     """
-    now = len(current.trees[0]), step
+    n_rounds = len(current.trees.column)
     known, placed = part.state.pop(f"{current.key} tree", (None, None))
-    is_known = known == now  # a part may be on several workers, of which one did the last steps
-    bins, columns, words, *rows = placed if is_known else _placed(part, current, nodes)
-    sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
+    is_known = known == (n_rounds, step)  # a part may be on several workers, of which one did the last steps
+    columns, words, *rows = placed if is_known else _placed(part, current, nodes)
     if is_known:
         _split(columns, current, nodes, [split for _, split, _ in plan], *rows)
-    first = 0
+    order, start, stop = rows
+    sums = np.empty((sum(len(wanted) for *_, wanted in plan), len(plan[0][0]), MOST_BINS), np.int64)
+    places = iter(sums)
     for k, (features, _, wanted) in enumerate(plan):
-        last = first + len(wanted)
-        add_up_rows(bins, words[k], features, wanted, *(each[k] for each in rows), sums[first:last])
-        first = last
-    part.state[f"{current.key} tree"] = (now[0], step + 1), (bins, columns, words, *rows)
+        for node in wanted:
+            add_up(part.bins, words[k], features, order[k], start[k, node], stop[k, node], next(places))
+    part.state[f"{current.key} tree"] = (n_rounds, step + 1), (columns, words, *rows)
     return sums
 
 
-def _placed(part: RowPart, current: Round, nodes: Nodes) -> tuple[NDArray[Any], ...]:
-    """Return the bins, by row and by column, the derivatives, and the rows in the order of nodes that they are in."""
+def _placed(part: RowPart, current: Round, nodes: Trees) -> tuple[NDArray[Any], ...]:
+    """Return the bins by column, the derivatives, the rows in the order of nodes, and where those of a node lie."""
     scores, leaves = _scores_after(part, current)
-    part.state[current.key] = len(current.trees[0]), scores, None
+    part.state[current.key] = len(current.trees.column), scores, None
     n, n_scores = scores.shape
-    words, order = np.empty((n_scores, n), np.int64), np.empty((n_scores, n), np.uint32)
+    words = np.empty((n_scores, n), np.int64)
     write_derivatives(
         scores, part.y, current.target.n_classes, current.unit, np.array([current.seed], np.uint64), words
     )
-    find_leaves(part.bins, current.is_category, *nodes, leaves)
-    start, stop = np.empty((2, n_scores, nodes[0].shape[1]), np.int64)
-    for k in range(n_scores):
-        put_in_order(leaves[:, k], order[k], start[k], stop[k])
-    columns = np.empty(part.bins.shape[::-1], np.uint8)
-    write_columns(part.bins, columns)
-    return part.bins, columns, words, order, start, stop
+    find_leaves(part.bins, current.is_category, nodes, leaves)
+    counts = np.array([np.bincount(own, minlength=nodes.column.shape[1]) for own in leaves.T])
+    stop = counts.cumsum(axis=1)
+    order = np.argsort(leaves.T, axis=1, kind="stable").astype(np.uint32)
+    return np.ascontiguousarray(part.bins.T), words, order, stop - counts, stop
 
 
-def _split(columns: NDArray[np.uint8], current: Round, nodes: Nodes, split: list[Ints], *rows: NDArray[Any]) -> None:
+def _split(columns: NDArray[np.uint8], current: Round, nodes: Trees, split: list[Ints], *rows: NDArray[Any]) -> None:
     """Put the rows of nodes that were split in the order of their children, in each tree."""
     aside = np.empty(columns.shape[1], np.uint32)
     for k, of_tree in enumerate(split):
-        split_nodes(columns, current.is_category, of_tree, *(each[k] for each in (*nodes, *rows)), aside)
+        for node in of_tree:
+            split_node(columns, current.is_category, nodes, k, node, *(each[k] for each in rows), aside)
 
 
-def sums_of_leaves(part: RowPart, current: Round, grown: Nodes, n_steps: int, split: list[Ints]) -> NDArray[np.int64]:
+def sums_of_leaves(part: RowPart, current: Round, grown: Trees, n_steps: int, split: list[Ints]) -> NDArray[np.int64]:
     """Return the derivatives in each leaf of the trees that were grown last, as `_grow` tells of them.
 
     They are in units of `LEAF_UNIT`.
     """
     known, placed = part.state.pop(f"{current.key} tree", (None, None))
     scores, leaves = _scores_after(part, current)
-    if placed is not None and known == (len(current.trees[0]), n_steps):
-        _, columns, _, *rows = placed
+    if placed is not None and known == (len(current.trees.column), n_steps):
+        columns, _, *rows = placed
         _split(columns, current, grown, split, *rows)
-        for k, of_tree in enumerate(zip(grown[0], *rows, strict=True)):
+        for k, of_tree in enumerate(zip(grown.column, *rows, strict=True)):
             write_leaves(*of_tree, leaves[:, k])
     else:
-        find_leaves(part.bins, current.is_category, *grown, leaves)
-    sums = np.zeros((*grown[0].shape, 2), np.int64)
+        find_leaves(part.bins, current.is_category, grown, leaves)
+    sums = np.zeros((*grown.column.shape, 2), np.int64)
     sum_by_leaf(leaves, part.y, current.target.n_classes, scores, sums)
-    part.state[current.key] = len(current.trees[0]), scores, leaves
+    part.state[current.key] = len(current.trees.column), scores, leaves
     return sums
 
 
@@ -429,19 +412,15 @@ def _scores_after(part: RowPart, current: Round) -> tuple[NDArray[np.float32], N
 
     They are taken out of the state of the part: if this is broken off, they are computed anew.
     """
-    n_rounds = len(current.trees[0])
+    n_rounds = len(current.trees.column)
     done, scores, leaves = part.state.pop(current.key, (0, None, None))
     if scores is None or done > n_rounds:
         done, scores, leaves = 0, np.tile(current.target.start.astype(np.float32), (len(part), 1)), None
-    are_known = leaves is not None  # those of the round `done`
-    if leaves is None:
-        leaves = np.empty(scores.shape, np.uint8)
-    for number in range(done, n_rounds):
-        if not are_known:
-            find_leaves(part.bins, current.is_category, *(each[number] for each in current.trees[:3]), leaves)
-        add_values(leaves, current.trees[3][number], scores)
-        are_known = False
-    return scores, leaves
+    if leaves is not None and done < n_rounds:  # those of the round `done`
+        add_values(leaves, current.trees.value[done], scores)
+        done += 1
+    add_trees(part.bins, current.is_category, current.trees.at(slice(done, None)), scores)
+    return scores, np.empty(scores.shape, np.uint8) if leaves is None else leaves
 
 
 def forget(part: RowPart, key: str) -> None:

@@ -9,57 +9,115 @@ down at random so that sums are right in the mean, and four times the second one
 1/4, there are at least so many. One addition takes the place of three, and sums are exact whatever their order.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_tree_kernels import next_random
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.kernels import kernel
 
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
 MOST_BINS, MOST_OF_CATEGORY = 256, 64
+#: Most nodes of a tree: the leaf of a row is a byte.
+MOST_NODES = 256
 #: Bits that count rows, with few of them and with many. Histograms can add up MOST_SEEN of few, and 2**24 - 1 of many.
 COUNT_BITS, UNCOUNTED = 13, 0
 MOST_SEEN = 2**COUNT_BITS - 1
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
+#: Rows that go down a tree side by side.
+_ABREAST = 16
+
+
+class Columns(NamedTuple):
+    """Training rows in bins.
+
+    Attributes
+    ----------
+    of_rows, of_columns : ndarray of shape (n, d) and (d, n)
+        The bins, row by row and column by column. Gaps of numbers are in bin 0.
+    n_bins, is_category : ndarray of shape (d,)
+        Bins of each column, and whether they have no order.
+    """
+
+    of_rows: NDArray[np.uint8]
+    of_columns: NDArray[np.uint8]
+    n_bins: Ints
+    is_category: Bools
+
+
+class Trees(NamedTuple):
+    """The nodes of trees, in arrays of shape (n_rounds, n_scores, n_nodes), or (n_scores, n_nodes) of a single round.
+
+    Attributes
+    ----------
+    column : ndarray of int
+        The column that splits a node, -1 for a leaf.
+    left : ndarray of uint64
+        The bins that go to the left.
+    child : ndarray of int
+        The first of two children, which lie behind the node and next to each other.
+    value : ndarray of float
+        What a leaf adds to the score.
+    """
+
+    column: Ints
+    left: NDArray[np.uint64]
+    child: Ints
+    value: Floats
+
+    @classmethod
+    def unsplit(cls, n_rounds: int, n_scores: int, n_leaves: int) -> "Trees":
+        """Return trees that are leaves, with room for more."""
+        shape = n_rounds, n_scores, 2 * n_leaves
+        return cls(np.full(shape, -1), np.zeros(shape, np.uint64), np.zeros(shape, np.int64), np.zeros(shape))
+
+    def at(self, rounds: int | slice) -> "Trees":
+        """Return those of some rounds, which are views."""
+        return Trees(self.column[rounds], self.left[rounds], self.child[rounds], self.value[rounds])
+
+
+class Growth(NamedTuple):
+    """The arrays that a tree is grown in.
+
+    Attributes
+    ----------
+    order, aside : ndarray of shape (n_seen,)
+        Rows in the order of leaves, and rows on their way to the right.
+    start, stop : ndarray of shape (n_nodes,)
+        Where the rows of each node lie.
+    sums, totals : ndarray of shape (n_leaves, n_tried, n_bins) and (n_leaves,)
+        Histograms of each leaf, and what one adds up to.
+    node, gain, column, left : ndarray of shape (n_leaves,)
+        The node of each leaf; the gain of its best split, the column, the bins to the left.
+    """
+
+    order: NDArray[np.uint32]
+    aside: NDArray[np.uint32]
+    start: Ints
+    stop: Ints
+    sums: Ints
+    totals: Ints
+    node: Ints
+    gain: Floats
+    column: Ints
+    left: NDArray[np.uint64]
 
 
 @kernel
-def boost(
-    bins,
-    n_bins,
-    is_category,
-    y,
-    weight,
-    n_classes,
-    n_rounds,
-    n_leaves,
-    rate,
-    ridge,
-    min_rows,
-    n_tried,
-    n_seen,
-    state,
-    features,
-    scores,
-    column_of,
-    left_of,
-    child_of,
-    value_of,
-):
+def boost(columns, y, weight, n_classes, rate, ridge, min_rows, n_tried, n_seen, state, features, scores, trees):
     """Add up trees, each grown leaf by leaf to the gradient of a loss: the log-loss of a class, or half a square.
 
     Parameters
     ----------
-    bins : ndarray of shape (d, n_all) of uint8
-        The bin of each row, first of all training rows, then of rows to predict. Gaps of numbers are in bin 0.
-    n_bins, is_category : ndarray of shape (d,)
-        Bins of each column, and whether they have no order.
+    columns : Columns
+        The training rows.
     y, weight : ndarray of shape (n,)
-        Classes or numbers of the training rows, and what each row counts.
+        Their classes or numbers, and what each row counts.
     n_classes : int
         Number of classes; 0 for numbers.
-    n_rounds, n_leaves : int
-        Rounds, of one tree for each column of the scores; leaves of a tree at the most.
     rate, ridge : float
         Share of each step that is taken; penalty of its square, in units of the second derivative.
     min_rows, n_tried, n_seen : int
@@ -68,39 +126,53 @@ def boost(
         State of the random draws; goes on where the last call left it.
     features : ndarray of shape (d,)
         The columns, in the order of the last draws: part of that state.
-    scores : ndarray of shape (n_all, n_scores)
+    scores : ndarray of shape (n, n_scores)
         Log-odds of the second of two classes, scores of each of several, or predictions; the trees are added to them.
-    column_of, left_of, child_of, value_of : ndarray of shape (n_rounds, n_scores, 2 * n_leaves)
-        Where trees are kept: the column of each node, -1 for a leaf; the bins to the left; the first of two children;
-        the value of a leaf. No rounds where none is kept.
+    trees : Trees
+        One for each round and each column of the scores, from `Trees.unsplit`; grown here.
     """
-    n, n_scores = y.shape[0], scores.shape[1]
+    n, n_scores = scores.shape
     probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
-    seen = np.empty(n_seen, np.uint32)
-    work, value = arrays_of_tree(n_seen, n_tried, n_leaves, n_bins.max()), np.empty(2 * n_leaves)
-    heaviest = 0.0
-    for i in range(n):
-        heaviest = max(heaviest, weight[i])
-    for number in range(n_rounds):
+    seen, leaves = np.empty(n_seen, np.uint32), np.empty(scores.shape, np.uint8)
+    n_nodes = trees.column.shape[2]
+    n_leaves = n_nodes // 2
+    work = Growth(
+        np.empty(n_seen, np.uint32),
+        np.empty(n_seen, np.uint32),
+        np.empty(n_nodes, np.int64),
+        np.empty(n_nodes, np.int64),
+        np.empty((n_leaves, n_tried, columns.n_bins.max()), np.int64),
+        np.empty(n_leaves, np.int64),
+        np.empty(n_leaves, np.int64),
+        np.empty(n_leaves),
+        np.empty(n_leaves, np.int64),
+        np.empty(n_leaves, np.uint64),
+    )
+    heaviest = weight.max()
+    for number in range(trees.column.shape[0]):
+        tree = round_of(trees, number)
         softmax_rows(scores, probability)
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
             first_unit, second_unit = slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes)
             penalty = ridge / second_unit
-            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, work)
-            totals, node_of = work[4], work[7]
+            work.order[:] = seen
+            n_grown = grow_tree(columns, features, slopes, penalty, min_rows, work, tree, k)
             for leaf in range(n_grown):
-                first, second, _ = unpacked(totals[leaf], COUNT_BITS)
-                value[node_of[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
-            if n_seen == n:
-                add_leaves(n_grown, work, value, scores, k)
-            add_tree(bins, is_category, work[11], work[12], work[13], value, scores, k, n if n_seen == n else 0)
-            if number < column_of.shape[0]:
-                keep_tree(n_grown, work, column_of[number, k], left_of[number, k], child_of[number, k])
-                for node in range(2 * n_grown - 1):
-                    if work[11][node] < 0:
-                        value_of[number, k, node] = value[node]
+                first, second, _ = unpacked(work.totals[leaf], COUNT_BITS)
+                tree.value[k, work.node[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
+            if n_seen == n:  # the leaves of all rows are known
+                write_leaves(tree.column[k], work.order, work.start, work.stop, leaves[:, k])
+        if n_seen < n:
+            find_leaves(columns.of_rows, columns.is_category, tree, leaves)
+        add_values(leaves, tree.value, scores)
+
+
+@kernel
+def round_of(trees, number):
+    """Return the trees of a round."""
+    return Trees(trees.column[number], trees.left[number], trees.child[number], trees.value[number])
 
 
 @kernel
@@ -121,138 +193,50 @@ def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes):
 
 
 @kernel
-def keep_tree(n_grown, work, column_of, left_of, child_of):
-    """Copy the nodes of a tree that was grown."""
-    for node in range(2 * n_grown - 1):
-        column_of[node] = work[11][node]
-        if work[11][node] >= 0:
-            left_of[node], child_of[node] = work[12][node], work[13][node]
-
-
-@kernel
-def arrays_of_tree(n_seen, n_tried, n_leaves, most_bins):
-    """Return the arrays that a tree is grown in: those of its rows, of its leaves, and of its nodes."""
-    return (
-        np.empty(n_seen, np.int64),  # 0: derivatives of the rows of a leaf
-        np.empty(n_seen, np.uint32),  # 1: rows, in the order of leaves
-        np.empty(n_seen, np.uint32),  # 2: rows that go to the right
-        np.empty((n_leaves, n_tried, most_bins), np.int64),  # 3: histograms
-        np.empty(n_leaves, np.int64),  # 4: what they add up to
-        np.empty(n_leaves, np.int64),  # 5, 6: where the rows of a leaf start and stop
-        np.empty(n_leaves, np.int64),
-        np.empty(n_leaves, np.int64),  # 7: its node
-        np.empty(n_leaves),  # 8, 9, 10: the gain of its best split, the column, the bins to the left
-        np.empty(n_leaves, np.int64),
-        np.empty(n_leaves, np.uint64),
-        np.empty(2 * n_leaves, np.int64),  # 11, 12, 13: column of a node, bins to the left, the first of two children
-        np.empty(2 * n_leaves, np.uint64),
-        np.empty(2 * n_leaves, np.int64),
-    )
-
-
-@kernel
-def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, work):
+def grow_tree(columns, features, slopes, ridge, min_rows, work, tree, k):
     """Grow a tree leaf by leaf, the best split of all leaves first, and return how many leaves it has.
 
     Parameters
     ----------
-    bins, n_bins, is_category, ridge, min_rows
+    columns, ridge, min_rows
         As for `boost`.
     features : ndarray of shape (d,)
         The columns; those that are tried are the first.
-    seen : ndarray of shape (n_seen,)
-        The rows that the tree is grown to.
     slopes : ndarray of shape (n,)
         Derivatives of all training rows, as words.
-    work : tuple of ndarray
-        As from `arrays_of_tree`; the tree is written into it.
+    work : Growth
+        What it is grown in, with the rows in `order`; written.
+    tree, k : Trees and int
+        The trees of a round, and which of them is grown.
     """
-    near, order, aside, sums, totals, start, stop, node_of, gain, column, to_left = work[:11]
-    split_column, split_left, child = work[11:]
-    for p in range(seen.shape[0]):
-        order[p] = seen[p]
-    start[0], stop[0], node_of[0], split_column[0] = 0, seen.shape[0], 0, -1
-    totals[0] = total_of(order, 0, seen.shape[0], slopes, near)
-    add_up(bins, n_bins, features, order, 0, seen.shape[0], near, sums, 0)
-    gain[0], column[0], to_left[0] = best_column(
-        sums, 0, totals[0], features, n_bins, is_category, ridge, min_rows, COUNT_BITS
-    )
-    n_grown, n_nodes = 1, 1
+    of_rows, of_columns, n_bins, is_category = columns
+    order, aside, start, stop, sums, totals, node_of, gain, column, left = work
+    tried = features[: sums.shape[1]]
+    start[:] = stop[:] = 0  # nodes that will not be there have no rows
+    stop[0], node_of[0] = order.shape[0], 0
+    add_up(of_rows, slopes, tried, order, 0, order.shape[0], sums[0])
+    totals[0] = sums[0, 0].sum()
+    n_grown, leaf = 1, 0
     while n_grown < totals.shape[0]:
-        leaf = 0
-        for each in range(1, n_grown):
-            if gain[each] > gain[leaf]:
-                leaf = each
-        if not gain[leaf] > 0:
-            break
-        new = n_grown
-        middle, n_aside = start[leaf], 0
-        of_column, is_named = bins[column[leaf]], is_category[column[leaf]]
-        for p in range(start[leaf], stop[leaf]):
-            row = order[p]
-            if goes_left(to_left[leaf], of_column[row], is_named):
-                order[middle] = row
-                middle += 1
-            else:
-                aside[n_aside] = row
-                n_aside += 1
-        for p in range(n_aside):
-            order[middle + p] = aside[p]
-        node = node_of[leaf]
-        split_column[node], split_left[node], child[node] = column[leaf], to_left[leaf], n_nodes
-        split_column[n_nodes : n_nodes + 2] = -1
-        # the smaller child is counted anew; the larger one takes what is left of its parent
-        if middle - start[leaf] < stop[leaf] - middle:
-            start[new], stop[new], node_of[new] = start[leaf], middle, n_nodes
-            start[leaf], node_of[leaf] = middle, n_nodes + 1
-        else:
-            start[new], stop[new], node_of[new] = middle, stop[leaf], n_nodes + 1
-            stop[leaf], node_of[leaf] = middle, n_nodes
-        totals[new] = total_of(order, start[new], stop[new], slopes, near)
-        totals[leaf] -= totals[new]
-        n_nodes += 2
-        n_grown += 1
-        if n_grown == totals.shape[0]:
-            break  # what the last leaves could be split by is of no use
-        add_up(bins, n_bins, features, order, start[new], stop[new], near, sums, new)
-        for t in range(sums.shape[1]):
-            for b in range(n_bins[features[t]]):
-                sums[leaf, t, b] -= sums[new, t, b]
-        for each in (leaf, new):
-            gain[each], column[each], to_left[each] = best_column(
+        for each in range(leaf, n_grown, max(n_grown - 1 - leaf, 1)):  # the first leaf, or the two that are new
+            gain[each], column[each], left[each] = best_column(
                 sums, each, totals[each], features, n_bins, is_category, ridge, min_rows, COUNT_BITS
             )
+        leaf, new = gain[:n_grown].argmax(), n_grown
+        if not gain[leaf] > 0:
+            break
+        node, first = node_of[leaf], 2 * n_grown - 1
+        tree.column[k, node], tree.left[k, node], tree.child[k, node] = column[leaf], left[leaf], first
+        split_node(of_columns, is_category, tree, k, node, order, start, stop, aside)
+        # the smaller child is counted anew; the larger one takes what is left of its parent
+        is_left_smaller = stop[first] - start[first] < stop[first + 1] - start[first + 1]
+        node_of[new], node_of[leaf] = first + 1 - is_left_smaller, first + is_left_smaller
+        add_up(of_rows, slopes, tried, order, start[node_of[new]], stop[node_of[new]], sums[new])
+        sums[leaf] -= sums[new]
+        totals[new] = sums[new, 0].sum()
+        totals[leaf] -= totals[new]
+        n_grown += 1
     return n_grown
-
-
-@kernel
-def add_leaves(n_grown, work, value, scores, k):
-    """Add the value of each leaf to the scores of the rows that it was grown to."""
-    order, start, stop, node_of = work[1], work[5], work[6], work[7]
-    for leaf in range(n_grown):
-        of_leaf = value[node_of[leaf]]
-        for p in range(start[leaf], stop[leaf]):
-            scores[order[p], k] += of_leaf
-
-
-@kernel
-def add_tree(bins, is_category, split_column, split_left, child, value, scores, k, first):
-    """Add the value of the leaf that each row is in to its score, from some row on."""
-    for i in range(first, scores.shape[0]):
-        node = 0
-        while split_column[node] >= 0:
-            j = split_column[node]
-            node = child[node] + (0 if goes_left(split_left[node], bins[j, i], is_category[j]) else 1)
-        scores[i, k] += value[node]
-
-
-@kernel
-def add_kept_trees(bins, is_category, column_of, left_of, child_of, value_of, scores):
-    """Add the values of trees that were kept to the scores of rows; parameters are those of `boost`."""
-    for number in range(column_of.shape[0]):
-        for k in range(column_of.shape[1]):
-            nodes = column_of[number, k], left_of[number, k], child_of[number, k]
-            add_tree(bins, is_category, nodes[0], nodes[1], nodes[2], value_of[number, k], scores, k, 0)
 
 
 @kernel
@@ -360,24 +344,113 @@ def softmax_rows(scores, probability):
 
 
 @kernel
-def total_of(order, start, stop, slopes, near):
-    """Add up the derivatives of the rows of a leaf, and put them next to each other."""
-    total = 0
-    for p in range(start, stop):
-        near[p - start] = slopes[order[p]]
-        total += near[p - start]
-    return total
+def split_node(bins, is_category, tree, k, node, order, start, stop, aside):
+    """Put the rows of a node that was split in the order of its children; bins lie column by column."""
+    column, left, child = tree.column[k, node], tree.left[k, node], tree.child[k, node]
+    own, is_named, middle, n_aside = bins[column], is_category[column], start[node], 0
+    for p in range(start[node], stop[node]):  # without a branch that nobody can foresee
+        row = order[p]
+        is_left = 1 if goes_left(left, own[row], is_named) else 0
+        order[middle] = aside[n_aside] = row
+        middle += is_left
+        n_aside += 1 - is_left
+    order[middle : stop[node]] = aside[:n_aside]
+    start[child], stop[child] = start[node], middle
+    start[child + 1], stop[child + 1] = middle, stop[node]
 
 
 @kernel
-def add_up(bins, n_bins, features, order, start, stop, near, sums, leaf):
-    """Add up the derivatives of the rows of a leaf in each bin of the columns drawn."""
-    for t in range(sums.shape[1]):
-        f = features[t]
-        for b in range(n_bins[f]):
-            sums[leaf, t, b] = 0
-        for p in range(np.uint64(stop - start)):
-            sums[leaf, t, bins[f, order[start + p]]] += near[p]
+def write_leaves(column_of, order, start, stop, leaves):
+    """Write the leaf of each row, where rows are in the order of the nodes of a tree."""
+    for node in range(column_of.shape[0]):
+        if column_of[node] < 0:
+            for p in range(start[node], stop[node]):
+                leaves[order[p]] = node
+
+
+@kernel
+def add_up(bins, words, features, order, start, stop, sums):
+    """Add up the words of some rows in each bin of some columns: (n_features, n_bins)."""
+    sums[:] = 0
+    n_features, columns = np.uint64(features.shape[0]), features.astype(np.uint64)
+    p = start
+    while p + 3 < stop:  # four rows at a time: while one is waited for, others are added
+        row, second = np.uint64(order[p]), np.uint64(order[p + 1])
+        third, fourth = np.uint64(order[p + 2]), np.uint64(order[p + 3])
+        word, of_second, of_third, of_fourth = words[row], words[second], words[third], words[fourth]
+        for t in range(n_features):
+            column = columns[t]
+            sums[t, bins[row, column]] += word
+            sums[t, bins[second, column]] += of_second
+            sums[t, bins[third, column]] += of_third
+            sums[t, bins[fourth, column]] += of_fourth
+        p += 4
+    while p < stop:
+        row = np.uint64(order[p])
+        word = words[row]
+        for t in range(n_features):
+            sums[t, bins[row, columns[t]]] += word
+        p += 1
+
+
+@kernel
+def find_leaves(bins, is_category, tree, leaves):
+    """Find the leaf that each row is in, in the trees of one round.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (n, d) of uint8
+        The bins of each row.
+    is_category : ndarray of shape (d,)
+        Which columns hold codes.
+    tree : Trees
+        Those of the round.
+    leaves : ndarray of shape (n, n_scores) of uint8
+        The nodes of the leaves; written.
+    """
+    n, n_nodes = bins.shape[0], tree.column.shape[1]
+    # a leaf is its own child, so that all rows can take as many steps; several rows do at a time
+    column, child = np.empty(n_nodes, np.uint64), np.empty(n_nodes, np.uint64)
+    left, is_named, depth_of = np.empty(n_nodes, np.uint64), np.empty(n_nodes, np.bool_), np.empty(n_nodes, np.int64)
+    at = np.empty(_ABREAST, np.uint64)
+    for k in range(leaves.shape[1]):
+        depth_of[:], depth = 0, 0
+        for node in range(n_nodes):
+            j, below = tree.column[k, node], tree.child[k, node]
+            if j < 0:
+                column[node], child[node], left[node], is_named[node] = 0, node, 0xFFFFFFFFFFFFFFFF, False
+                continue
+            column[node], child[node], left[node], is_named[node] = j, below, tree.left[k, node], is_category[j]
+            depth_of[below] = depth_of[below + 1] = depth_of[node] + 1
+            depth = max(depth, depth_of[node] + 1)
+        for start in range(0, n, _ABREAST):
+            stop = min(start + _ABREAST, n)
+            at[:] = np.uint64(0)
+            for _ in range(depth):
+                for p in range(np.uint64(stop - start)):
+                    node = at[p]
+                    own = bins[np.uint64(start) + p, column[node]]
+                    at[p] = child[node] + np.uint64(not goes_left(left[node], own, is_named[node]))
+            for p in range(stop - start):
+                leaves[start + p, k] = at[p]
+
+
+@kernel
+def add_values(leaves, value, scores):
+    """Add the values of leaves, an array of shape (n_scores, n_nodes), to the scores of the rows that are in them."""
+    for i in range(leaves.shape[0]):
+        for k in range(leaves.shape[1]):
+            scores[i, k] += value[k, leaves[i, k]]
+
+
+@kernel
+def add_trees(bins, is_category, trees, scores):
+    """Add the values of trees to the scores of rows, whose bins lie row by row."""
+    leaves = np.empty(scores.shape, np.uint8)
+    for number in range(trees.column.shape[0]):
+        tree = round_of(trees, number)
+        find_leaves(bins, is_category, tree, leaves)
+        add_values(leaves, tree.value, scores)
 
 
 @kernel

@@ -166,7 +166,7 @@ class PartLearners:
             target = boosted_target(self.sample.prior, self.sample.n_classes)
             numbers = self.numbers(quarters)
             trees = boost_parts(self.pool, numbers, target, self.is_category, self.seed)
-            scores = scores_by(self.tested.bins.T, self.is_category, target.start, *trees)
+            scores = scores_by(self.tested.bins.T, self.is_category, target.start, trees)
             found[NAME] = self.sample.within(shares_of(scores) if self.sample.n_classes else scores, 0.0)
         return found
 

@@ -7,12 +7,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from tests.helpers.learners import of_classes, predicted
 from threadpoolctl import threadpool_limits
 
-from bayesfloor.learn.boosting import Boosting, _places_for, bins_by, cuts_of
+from bayesfloor.learn.boosting import Boosting, bins_by, cuts_of
 from bayesfloor.learn.boosting_by_parts import BoostingOfParts
 from bayesfloor.learn.boosting_kernels import (
     COUNT_BITS,
     MOST_SEEN,
     UNCOUNTED,
+    Columns,
+    Trees,
     best_column,
     best_cut,
     best_levels,
@@ -158,29 +160,52 @@ def test_tables_whose_gaps_tell(learner, n_classes):
 
 @pytest.mark.interpreted
 def test_one_round_of_all_rows_adds_the_newton_step_of_each_leaf():
-    """Two leaves of one column: steps from the sums of derivatives, for the rows that were seen and for others."""
+    """Two leaves of one column: steps from the sums of derivatives."""
     y = np.repeat([0.0, 1.0, 3.0, 4.0], 10)
-    bins = np.concatenate([np.repeat([1, 1, 2, 2], 10), [1, 2]])[np.newaxis].astype(np.uint8)
+    bins = np.repeat([1, 1, 2, 2], 10)[np.newaxis].astype(np.uint8)
     weight = np.tile([1.0, 2.0], 20)
-    scores, state = np.zeros((42, 1)), (np.array([1], np.uint64), np.arange(1))
-    kept = _places_for(0, 1, 2)
-    boost(bins, np.full(1, 3), np.zeros(1, bool), y, weight, 0, 1, 2, 0.5, 1.0, 5, 1, 40, *state, scores, *kept)
+    scores, state, trees = np.zeros((40, 1)), (np.array([1], np.uint64), np.arange(1)), Trees.unsplit(1, 1, 2)
+    columns = Columns(bins.T.copy(), bins, np.full(1, 3), np.zeros(1, bool))
+    boost(columns, y, weight, 0, 0.5, 1.0, 5, 1, 40, *state, scores, trees)
     for b in (1, 2):
-        own = bins[0, :40] == b
+        own = bins[0] == b
         step = 0.5 * (weight * y)[own].sum() / (weight[own].sum() + 1.0)
-        assert_allclose(scores[bins[0] == b], step, rtol=1e-3)
+        assert_allclose(scores[own], step, rtol=1e-3)
+        assert_allclose(trees.value[0, 0, b], step, rtol=1e-3)
+
+
+@pytest.mark.interpreted
+def test_rows_that_a_tree_was_not_grown_to_have_the_values_of_its_leaves():
+    bins = np.random.default_rng(0).integers(0, 20, (3, 200)).astype(np.uint8)
+    bins[2] %= 4
+    y, is_category = bins[0] + 5.0 * (bins[2] % 2), np.array([False, False, True])
+    columns = Columns(bins.T.copy(), bins, np.full(3, 20), is_category)
+    scores, state, trees = np.zeros((200, 1)), (np.array([1], np.uint64), np.arange(3)), Trees.unsplit(4, 1, 6)
+    boost(columns, y, np.ones(200), 0, 0.5, 1.0, 5, 3, 100, *state, scores, trees)
+    expected = np.zeros(200)
+    for column, left, child, value in zip(*(each[:, 0] for each in trees), strict=True):
+        for row in range(200):
+            node = 0
+            while column[node] >= 0:
+                goes_right = not goes_left(left[node], bins[column[node], row], is_category[column[node]])
+                node = child[node] + goes_right
+            expected[row] += value[node]
+    assert_array_equal(scores[:, 0], expected)
+    assert (trees.column == 0).any()
+    assert (trees.column == 2).any()
 
 
 @pytest.mark.interpreted
 def test_a_few_rounds_at_a_time_are_the_same_rounds():
     rng = np.random.default_rng(0)
-    bins, codes = rng.integers(1, 20, (5, 300)).astype(np.uint8), rng.integers(0, 3, 200).astype(float)
+    bins, codes = rng.integers(1, 20, (5, 200)).astype(np.uint8), rng.integers(0, 3, 200).astype(float)
+    columns = Columns(bins.T.copy(), bins, np.full(5, 20), np.zeros(5, bool))
 
     def run(parts):
-        scores, state, features = np.zeros((300, 3)), np.array([7], np.uint64), np.arange(5)
+        scores, state, features = np.zeros((200, 3)), np.array([7], np.uint64), np.arange(5)
         for rounds in parts:
-            known = bins, np.full(5, 20), np.zeros(5, bool), codes, np.ones(200), 3
-            boost(*known, rounds, 6, 0.1, 1.0, 5, 3, 120, state, features, scores, *_places_for(0, scores.shape[1], 6))
+            trees = Trees.unsplit(rounds, 3, 6)
+            boost(columns, codes, np.ones(200), 3, 0.1, 1.0, 5, 3, 120, state, features, scores, trees)
         return scores
 
     assert_array_equal(run([6]), run([2, 2, 2]))

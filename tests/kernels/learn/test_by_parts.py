@@ -16,7 +16,7 @@ from bayesfloor.data.row_parts import PartWriter, RowPart, first_rows
 from bayesfloor.learn import boosting_by_parts
 from bayesfloor.learn.boosting import scores_by, shares_of
 from bayesfloor.learn.boosting_by_parts import Round, boost_parts, boosted_target, sums_of_bins, sums_of_leaves
-from bayesfloor.learn.boosting_kernels import UNCOUNTED, unpacked
+from bayesfloor.learn.boosting_kernels import UNCOUNTED, Trees, unpacked
 from bayesfloor.learn.boosting_part_kernels import LEAF_UNIT, MOST_SLOPE, sum_by_leaf, write_probabilities
 from bayesfloor.learn.by_parts import LEARNERS, PartLearners, merged_nearest, nearest_of_part
 from bayesfloor.learn.parts import PartPool
@@ -61,7 +61,7 @@ IS_CATEGORY = np.array([False, False, False, True])
 
 def boosted(pool, target, bins):
     trees = boost_parts(pool, range(len(pool.parts)), target, IS_CATEGORY, 0)
-    scores = scores_by(bins.T, IS_CATEGORY, target.start, *trees)
+    scores = scores_by(bins.T, IS_CATEGORY, target.start, trees)
     return shares_of(scores) if target.n_classes else scores
 
 
@@ -132,19 +132,19 @@ def test_sums_of_leaves_are_those_of_plain_numpy(n_classes):
     _, bins, y = drawn(700, n_classes)
     part = RowPart(np.zeros((700, 1), np.float32), bins, y)
     n_scores = 3 if n_classes == 3 else 1
-    shape = 2, n_scores, 10  # the values of the second round are not known yet
-    column, left = np.full(shape, -1), np.zeros(shape, np.uint64)
-    child, value = np.zeros(shape, np.int64), np.zeros(shape)
-    column[:, :, 0], left[0, :, 0], left[1, :, 0], child[:, :, 0] = 0, 60, 70, 1  # bins up to 60, and up to 70
-    column[:, :, 2], left[:, :, 2], child[:, :, 2] = 3, 0b10101, 3  # even codes
-    value[0] = np.random.default_rng(0).standard_normal(shape[1:])
+    trees = Trees.unsplit(2, n_scores, 5)  # the values of the second round are not known yet
+    trees.column[:, :, 0], trees.child[:, :, 0] = 0, 1
+    trees.left[0, :, 0], trees.left[1, :, 0] = 60, 70  # bins up to 60, and up to 70
+    trees.column[:, :, 2], trees.left[:, :, 2], trees.child[:, :, 2] = 3, 0b10101, 3  # even codes
+    value = np.random.default_rng(0).standard_normal((n_scores, 10))
+    trees.value[0] = value
     target = boosted_target(like_prior(y, n_classes), n_classes)
-    trees, grown = (column[:1], left[:1], child[:1], value[:1]), (column[1], left[1], child[1])
-    sums = LEAF_UNIT * sums_of_leaves(part, Round("key", trees, IS_CATEGORY, target, 1.0, 0), grown, 0, [])
+    current = Round("key", trees.at(slice(1)), IS_CATEGORY, target, 1.0, 0)
+    sums = LEAF_UNIT * sums_of_leaves(part, current, trees.at(1), 0, [])
     for k in range(n_scores):
         scores = np.tile(target.start, (700, 1))
         leaves = [np.where(bins[:, 0] <= cut, 1, np.where(bins[:, 3] % 2 == 0, 3, 4)) for cut in (60, 70)]
-        scores = scores + value[0][:, leaves[0]].T
+        scores = scores + value[:, leaves[0]].T
         if n_classes:
             p = softmax(scores, axis=1)[:, k] if n_scores > 1 else expit(scores[:, 0])
             first, second = p - (y == (k if n_scores > 1 else 1)), p * (1 - p)
@@ -162,18 +162,17 @@ def test_sums_of_bins_are_those_of_plain_numpy(n_classes, is_lost):
     part = RowPart(np.zeros((3000, 1), np.float32), bins, y)
     target = boosted_target(like_prior(y, n_classes), n_classes)
     n_scores = len(target.start)
-    none = tuple(np.zeros((0, n_scores, 10), kind) for kind in (np.int64, np.uint64, np.int64, np.float64))
-    current = Round("key", none, IS_CATEGORY, target, 8.0, 3)
-    nodes = np.full((n_scores, 10), -1), np.zeros((n_scores, 10), np.uint64), np.zeros((n_scores, 10), np.int64)
+    current = Round("key", Trees.unsplit(0, n_scores, 5), IS_CATEGORY, target, 8.0, 3)
+    nodes = Trees.unsplit(1, n_scores, 5).at(0)
     drawn_columns = np.array([0, 2, 3])
     is_in = {0: np.ones(3000, bool)}
     is_in[1], is_in[2] = bins[:, 0] <= 60, bins[:, 0] > 60
     is_in[3], is_in[4] = is_in[2] & (bins[:, 3] % 2 == 0), is_in[2] & (bins[:, 3] % 2 == 1)
     for step, (split, wanted) in enumerate([([], [0]), ([0], [2]), ([2], [3, 4])]):
         if 0 in split:
-            nodes[0][:, 0], nodes[1][:, 0], nodes[2][:, 0] = 0, 60, 1
+            nodes.column[:, 0], nodes.left[:, 0], nodes.child[:, 0] = 0, 60, 1
         if 2 in split:
-            nodes[0][:, 2], nodes[1][:, 2], nodes[2][:, 2] = 3, 0b010101, 3
+            nodes.column[:, 2], nodes.left[:, 2], nodes.child[:, 2] = 3, 0b010101, 3
         plan = n_scores * [(drawn_columns, np.array(split, np.int64), np.array(wanted, np.int64))]
         if is_lost:
             part.state.clear()
@@ -281,7 +280,7 @@ def test_steps_of_classes_have_a_bound(n_classes, monkeypatch):
     pool = PartPool(parts, WorkerPool(1))
 
     def steps():
-        values = boost_parts(pool, range(2), target, np.zeros(4, bool), 0)[3]
+        values = boost_parts(pool, range(2), target, np.zeros(4, bool), 0).value
         return np.abs(values) / boosting_by_parts._pace(6000, len(target.start))[1]
 
     bounded = steps()
@@ -323,14 +322,13 @@ def test_trees_are_grown_to_parts_in_turn(monkeypatch):
 def test_sums_do_not_depend_on_the_order_of_parts(n_classes):
     _, bins, y = drawn(3000, n_classes)
     target = boosted_target(like_prior(y, n_classes), n_classes)
-    shape = len(target.start), 10
-    trees = tuple(np.zeros((0, *shape), kind) for kind in (np.int64, np.uint64, np.int64, np.float64))
-    grown = np.full(shape, -1), np.full(shape, 60, np.uint64), np.ones(shape, np.int64)
-    grown[0][:, 0] = 0
+    trees = Trees.unsplit(1, len(target.start), 5)
+    trees.column[:, :, 0], trees.left[:, :, 0], trees.child[:, :, 0] = 0, 60, 1
+    current = Round("key", trees.at(slice(0)), IS_CATEGORY, target, 1.0, 0)
 
     def of_rows(rows):
         part = RowPart(np.empty((len(rows), 0), np.float32), bins[rows], y[rows])
-        return sums_of_leaves(part, Round("key", trees, IS_CATEGORY, target, 1.0, 0), grown, 0, [])
+        return sums_of_leaves(part, current, trees.at(0), 0, [])
 
     halves = np.array_split(np.random.default_rng(0).permutation(3000), 2)
     assert_array_equal(sum(map(of_rows, halves)), of_rows(np.arange(3000)))
@@ -354,7 +352,7 @@ def test_what_a_part_kept_of_another_round_is_not_used():
     class OnTwoWorkers(PartPool):
         def run(self, work, numbers, *shared, array="bins"):
             # the second worker does the first step of even rounds, and the second step of odd ones
-            is_second = work is sums_of_bins and shared[3] == len(shared[0].value.trees[0]) % 2
+            is_second = work is sums_of_bins and shared[3] == len(shared[0].value.trees.column) % 2
             for number in numbers:
                 self.parts[number].state.clear()
                 self.parts[number].state.update(states[number][is_second])
