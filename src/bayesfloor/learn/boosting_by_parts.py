@@ -33,7 +33,6 @@ from bayesfloor.learn.boosting_kernels import (
     count_of,
     find_leaves,
     split_node,
-    total_of_left,
     write_leaves,
 )
 from bayesfloor.learn.boosting_part_kernels import LEAF_UNIT, sum_by_leaf, write_derivatives
@@ -224,10 +223,10 @@ class _Tree:
         self.features, self.is_category, self.nodes = features, is_category, nodes
         self.n_bins = np.zeros(len(is_category), np.int64)  # of the columns drawn, those that rows are in
         self.sums = np.empty((N_LEAVES, len(features), MOST_BINS), np.int64)
-        self.totals = np.empty(N_LEAVES, np.int64)
         self.n_leaves = 0
         self.place_of: dict[int, int] = {}  # of the nodes that are leaves
-        self.splits: dict[int, tuple[float, int, int]] = {}  # gain, column and bins to the left, where there is a gain
+        # where there is a gain: it, the column, the bins to the left, and whether they have fewer rows, about
+        self.splits: dict[int, tuple[float, int, int, bool]] = {}
         self.split: list[int] = []  # nodes that were split last
         self.wanted: list[int] = [0]  # one child of each
 
@@ -236,8 +235,7 @@ class _Tree:
         for node, of_node in zip(self.wanted, sums, strict=True):
             place = self.n_leaves
             self.n_leaves += 1
-            self.sums[place], self.totals[place] = of_node, of_node[0].sum()
-            self.place_of[node] = place
+            self.sums[place], self.place_of[node] = of_node, place
         if not self.split:
             self.n_bins[self.features] = MOST_BINS - (sums[0] != 0)[:, ::-1].argmax(axis=1)
             return [0]
@@ -247,19 +245,17 @@ class _Tree:
             place = self.place_of.pop(node)
             self.place_of[other] = place
             self.sums[place] -= self.sums[self.place_of[new]]
-            self.totals[place] -= self.totals[self.place_of[new]]
         return [int(self.nodes.child[node]) + side for node in self.split for side in (0, 1)]
 
     def find_splits(self, nodes: Sequence[int], penalty: float) -> None:
         """Find the best split of some nodes."""
         columns = self.features, self.n_bins, self.is_category
         for node in nodes:
-            place = self.place_of[node]
-            gain, column, left = best_column(
-                self.sums, place, self.totals[place], *columns, penalty, MIN_ROWS, UNCOUNTED
-            )
+            sums = self.sums[self.place_of[node]]
+            gain, column, left, of_left = best_column(sums, *columns, penalty, MIN_ROWS, UNCOUNTED)
             if column >= 0:
-                self.splits[node] = gain, column, left
+                is_smaller = 2 * count_of(of_left, UNCOUNTED) < count_of(sums[0].sum(), UNCOUNTED)
+                self.splits[node] = gain, column, left, is_smaller
 
     def choose(self) -> None:
         """Split the node with the largest gain, and those that gain not much less, as long as there may be leaves."""
@@ -269,20 +265,13 @@ class _Tree:
         for node in ranked:
             if self.splits[node][0] < AT_ONCE * largest:
                 break
-            _, column, left = self.splits.pop(node)
+            _, column, left, is_left_smaller = self.splits.pop(node)
             first = 2 * (self.n_leaves + len(self.split)) - 1
             self.nodes.column[node], self.nodes.left[node], self.nodes.child[node] = column, left, first
             self.split.append(node)
-            self.wanted.append(first if self._is_left_smaller(node) else first + 1)
+            self.wanted.append(first if is_left_smaller else first + 1)
         if self.n_leaves + len(self.split) == N_LEAVES:
             self.wanted = []  # what the last leaves could be split by is of no use
-
-    def _is_left_smaller(self, node: int) -> bool:
-        """Tell which child of a node has fewer rows, about."""
-        column, place = self.nodes.column[node], self.place_of[node]
-        cells = self.sums[place, np.searchsorted(self.features, column)]
-        of_left = total_of_left(cells, self.nodes.left[node], self.is_category[column])
-        return bool(2 * count_of(of_left, UNCOUNTED) < count_of(self.totals[place], UNCOUNTED))
 
 
 def _grow(

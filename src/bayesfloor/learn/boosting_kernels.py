@@ -79,33 +79,6 @@ class Trees(NamedTuple):
         return Trees(self.column[rounds], self.left[rounds], self.child[rounds], self.value[rounds])
 
 
-class Growth(NamedTuple):
-    """The arrays that a tree is grown in.
-
-    Attributes
-    ----------
-    order, aside : ndarray of shape (n_seen,)
-        Rows in the order of leaves, and rows on their way to the right.
-    start, stop : ndarray of shape (n_nodes,)
-        Where the rows of each node lie.
-    sums, totals : ndarray of shape (n_leaves, n_tried, n_bins) and (n_leaves,)
-        Histograms of each leaf, and what one adds up to.
-    node, gain, column, left : ndarray of shape (n_leaves,)
-        The node of each leaf; the gain of its best split, the column, the bins to the left.
-    """
-
-    order: NDArray[np.uint32]
-    aside: NDArray[np.uint32]
-    start: Ints
-    stop: Ints
-    sums: Ints
-    totals: Ints
-    node: Ints
-    gain: Floats
-    column: Ints
-    left: NDArray[np.uint64]
-
-
 @kernel
 def boost(columns, y, weight, n_classes, rate, ridge, min_rows, n_tried, n_seen, state, features, scores, trees):
     """Add up trees, each grown leaf by leaf to the gradient of a loss: the log-loss of a class, or half a square.
@@ -134,20 +107,7 @@ def boost(columns, y, weight, n_classes, rate, ridge, min_rows, n_tried, n_seen,
     n, n_scores = scores.shape
     probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
     seen, leaves = np.empty(n_seen, np.uint32), np.empty(scores.shape, np.uint8)
-    n_nodes = trees.column.shape[2]
-    n_leaves = n_nodes // 2
-    work = Growth(
-        np.empty(n_seen, np.uint32),
-        np.empty(n_seen, np.uint32),
-        np.empty(n_nodes, np.int64),
-        np.empty(n_nodes, np.int64),
-        np.empty((n_leaves, n_tried, columns.n_bins.max()), np.int64),
-        np.empty(n_leaves, np.int64),
-        np.empty(n_leaves, np.int64),
-        np.empty(n_leaves),
-        np.empty(n_leaves, np.int64),
-        np.empty(n_leaves, np.uint64),
-    )
+    sums = np.empty((trees.column.shape[2] // 2, n_tried, columns.n_bins.max()), np.int64)
     heaviest = weight.max()
     for number in range(trees.column.shape[0]):
         tree = round_of(trees, number)
@@ -155,15 +115,8 @@ def boost(columns, y, weight, n_classes, rate, ridge, min_rows, n_tried, n_seen,
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
-            first_unit, second_unit = slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes)
-            penalty = ridge / second_unit
-            work.order[:] = seen
-            n_grown = grow_tree(columns, features, slopes, penalty, min_rows, work, tree, k)
-            for leaf in range(n_grown):
-                first, second, _ = unpacked(work.totals[leaf], COUNT_BITS)
-                tree.value[k, work.node[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
-            if n_seen == n:  # the leaves of all rows are known
-                write_leaves(tree.column[k], work.order, work.start, work.stop, leaves[:, k])
+            units = slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes)
+            grow_tree(columns, features, seen, slopes, units, rate, ridge, min_rows, sums, tree, k, leaves)
         if n_seen < n:
             find_leaves(columns.of_rows, columns.is_category, tree, leaves)
         add_values(leaves, tree.value, scores)
@@ -193,50 +146,57 @@ def slopes_of(scores, probability, y, weight, heaviest, n_classes, k, slopes):
 
 
 @kernel
-def grow_tree(columns, features, slopes, ridge, min_rows, work, tree, k):
-    """Grow a tree leaf by leaf, the best split of all leaves first, and return how many leaves it has.
+def grow_tree(columns, features, seen, slopes, units, rate, ridge, min_rows, sums, tree, k, leaves):
+    """Grow a tree leaf by leaf, the best split of all leaves first.
 
     Parameters
     ----------
-    columns, ridge, min_rows
+    columns, rate, ridge, min_rows
         As for `boost`.
     features : ndarray of shape (d,)
         The columns; those that are tried are the first.
-    slopes : ndarray of shape (n,)
-        Derivatives of all training rows, as words.
-    work : Growth
-        What it is grown in, with the rows in `order`; written.
+    seen : ndarray of shape (n_seen,)
+        The rows that the tree is grown to.
+    slopes, units : ndarray of shape (n,) and (float, float)
+        Derivatives of all training rows, as words, and the units of these.
+    sums : ndarray of shape (n_leaves, n_tried, n_bins)
+        Room for the histograms of leaves.
     tree, k : Trees and int
         The trees of a round, and which of them is grown.
+    leaves : ndarray of shape (n, n_scores)
+        The leaves of the rows that were seen; written.
     """
     of_rows, of_columns, n_bins, is_category = columns
-    order, aside, start, stop, sums, totals, node_of, gain, column, left = work
-    tried = features[: sums.shape[1]]
-    start[:] = stop[:] = 0  # nodes that will not be there have no rows
-    stop[0], node_of[0] = order.shape[0], 0
-    add_up(of_rows, slopes, tried, order, 0, order.shape[0], sums[0])
-    totals[0] = sums[0, 0].sum()
+    n_leaves, n_nodes, first_unit, second_unit = sums.shape[0], tree.column.shape[1], units[0], units[1]
+    ridge /= second_unit
+    order, aside, tried = seen.copy(), np.empty_like(seen), features[: sums.shape[1]]
+    start, stop = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)  # where the rows of nodes lie
+    node_of, gain = np.zeros(n_leaves, np.int64), np.empty(n_leaves)
+    column, left = np.empty(n_leaves, np.int64), np.empty(n_leaves, np.uint64)
+    stop[0] = order.shape[0]
+    add_up(of_rows, slopes, tried, order, 0, stop[0], sums[0])
     n_grown, leaf = 1, 0
-    while n_grown < totals.shape[0]:
+    while n_grown < n_leaves:
         for each in range(leaf, n_grown, max(n_grown - 1 - leaf, 1)):  # the first leaf, or the two that are new
-            gain[each], column[each], left[each] = best_column(
-                sums, each, totals[each], features, n_bins, is_category, ridge, min_rows, COUNT_BITS
+            gain[each], column[each], left[each], _ = best_column(
+                sums[each], tried, n_bins, is_category, ridge, min_rows, COUNT_BITS
             )
-        leaf, new = gain[:n_grown].argmax(), n_grown
+        leaf, first = int(gain[:n_grown].argmax()), 2 * n_grown - 1
         if not gain[leaf] > 0:
             break
-        node, first = node_of[leaf], 2 * n_grown - 1
+        node = node_of[leaf]
         tree.column[k, node], tree.left[k, node], tree.child[k, node] = column[leaf], left[leaf], first
         split_node(of_columns, is_category, tree, k, node, order, start, stop, aside)
         # the smaller child is counted anew; the larger one takes what is left of its parent
-        is_left_smaller = stop[first] - start[first] < stop[first + 1] - start[first + 1]
-        node_of[new], node_of[leaf] = first + 1 - is_left_smaller, first + is_left_smaller
-        add_up(of_rows, slopes, tried, order, start[node_of[new]], stop[node_of[new]], sums[new])
-        sums[leaf] -= sums[new]
-        totals[new] = sums[new, 0].sum()
-        totals[leaf] -= totals[new]
+        small = first if stop[first] - start[first] < stop[first + 1] - start[first + 1] else first + 1
+        node_of[n_grown], node_of[leaf] = small, 2 * first + 1 - small
+        add_up(of_rows, slopes, tried, order, start[small], stop[small], sums[n_grown])
+        sums[leaf] -= sums[n_grown]
         n_grown += 1
-    return n_grown
+    for each in range(n_grown):
+        of_first, of_second, _ = unpacked(sums[each, 0].sum(), COUNT_BITS)
+        tree.value[k, node_of[each]] = -rate * first_unit * of_first / (second_unit * (of_second + ridge))
+    write_leaves(tree.column[k], order, start, stop, leaves[:, k])
 
 
 @kernel
@@ -292,16 +252,6 @@ def goes_left(word, b, is_category):
     if b == 0:
         return word >= np.uint64(MOST_BINS)
     return np.uint64(b) <= word & np.uint64(0xFF)
-
-
-@kernel
-def total_of_left(cells, word, is_category):
-    """Add up the bins that go to the left in a split."""
-    total = 0
-    for b in range(MOST_OF_CATEGORY if is_category else cells.shape[0]):
-        if goes_left(word, b, is_category):
-            total += cells[b]
-    return total
 
 
 @kernel
@@ -454,24 +404,34 @@ def add_trees(bins, is_category, trees, scores):
 
 
 @kernel
-def best_column(sums, leaf, total, features, n_bins, is_category, ridge, min_rows, count_bits):
-    """Return the gain of a leaf's best split, its column, and the bins that go to the left; 0 where there is none."""
-    best, column, left = 1e-9, -1, np.uint64(0)
+def best_column(sums, features, n_bins, is_category, ridge, min_rows, count_bits):
+    """Find the best split of a leaf, from its histograms.
+
+    Returns
+    -------
+    gain, column : float and int
+        0 and -1 where there is none.
+    left : uint64
+        The bins that go to the left.
+    sum_of_left : int
+        What they add up to.
+    """
+    best, column, left, sum_of_left, total = 1e-9, -1, np.uint64(0), 0, sums[0].sum()
     if count_of(total, count_bits) >= 2 * min_rows:
-        for t in range(sums.shape[1]):
+        for t in range(sums.shape[0]):
             f = features[t]
             if is_category[f]:
-                gain, bins = best_levels(sums[leaf, t, : n_bins[f]], total, ridge, min_rows, count_bits)
+                gain, bins, of_bins = best_levels(sums[t, : n_bins[f]], total, ridge, min_rows, count_bits)
             else:
-                gain, bins = best_cut(sums, leaf, t, n_bins[f], total, ridge, min_rows, count_bits)
+                gain, bins, of_bins = best_cut(sums[t, : n_bins[f]], total, ridge, min_rows, count_bits)
             if gain > best:
-                best, column, left = gain, f, bins
-    return (best if column >= 0 else 0.0), column, left
+                best, column, left, sum_of_left = gain, f, bins, of_bins
+    return (best if column >= 0 else 0.0), column, left, sum_of_left
 
 
 @kernel
-def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
-    """Find the best split of a leaf by a number; return its gain and the bins that go to the left.
+def best_cut(cells, total, ridge, min_rows, count_bits):
+    """Find the best split of a leaf by a number; return its gain, the bins that go to the left, and their sum.
 
     Derivatives stay in the units of the words, and so does the ridge penalty: powers of 2, which round nothing.
     """
@@ -480,15 +440,15 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
     ridge *= second_unit
     min_rows <<= of_rows
     g, h = np.float64(total >> of_first), np.float64((total >> count_bits) & of_second) + 2.0 * ridge
-    n = total & mask
+    n, n_bins = total & mask, cells.shape[0]
     of_leaf = g * g / (h - ridge)
-    best, cut, gaps = of_leaf, np.int64(0), 0
-    has_gaps = sums[leaf, t, 0] != 0
+    best, cut, gaps, sum_of_best = of_leaf, np.int64(0), 0, 0
+    has_gaps = cells[0] != 0
     # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
     for case in range(2 if has_gaps else 1):
         sum_of_left = 0
         for b in range(np.uint64(case), np.uint64(n_bins)):
-            sum_of_left += sums[leaf, t, b]
+            sum_of_left += cells[b]
             n_left = sum_of_left & mask
             if n_left < min_rows:
                 continue
@@ -499,17 +459,17 @@ def best_cut(sums, leaf, t, n_bins, total, ridge, min_rows, count_bits):
             of_right, g_right = h - of_left, g - g_left
             gain = g_left * g_left * of_right + g_right * g_right * of_left
             # a division for the best ones alone; an empty bin has the gain of the one before, up to rounding
-            if gain > best * of_left * of_right and sums[leaf, t, b] != 0:
-                best, cut = gain / (of_left * of_right), np.int64(b)
+            if gain > best * of_left * of_right and cells[b] != 0:
+                best, cut, sum_of_best = gain / (of_left * of_right), np.int64(b), sum_of_left
                 gaps = MOST_BINS if case == 0 and has_gaps else 0
     left = np.uint64(gaps | cut)
     if cut > 0:  # bins between that no row is in go with the nearer side: other rows may be there
         above = cut + 1
-        while above < n_bins and sums[leaf, t, above] == 0:
+        while above < n_bins and cells[above] == 0:
             above += 1
         # where gaps alone are to the right, no number is: all go to the left
         left = np.uint64(gaps | (cut + (above - cut - 1) // 2 if above < n_bins else MOST_BINS - 1))
-    return (best - of_leaf) * (second_unit / first_units(count_bits) ** 2), left
+    return (best - of_leaf) * (second_unit / first_units(count_bits) ** 2), left, sum_of_best
 
 
 @kernel
@@ -532,10 +492,10 @@ def order_by_mean(cells, total, count_bits):
 
 @kernel
 def best_levels(cells, total, ridge, min_rows, count_bits):
-    """Find the best split of a leaf by a category; return its gain and the bins that go to the left."""
+    """Find the best split of a leaf by a category; return its gain, the bins that go to the left, and their sum."""
     g, h, n = unpacked(total, count_bits)
     of_leaf = g**2 / (h + ridge)
-    best, best_left = of_leaf, np.uint64(0)
+    best, best_left, sum_of_best = of_leaf, np.uint64(0), 0
     sum_of_left, left = 0, np.uint64(0)
     for b in order_by_mean(cells, total, count_bits):
         if cells[b] == 0:
@@ -551,5 +511,5 @@ def best_levels(cells, total, ridge, min_rows, count_bits):
         of_left, of_right = h_left + ridge, h - h_left + ridge
         gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
         if gain > best * of_left * of_right:
-            best, best_left = gain / (of_left * of_right), left
-    return best - of_leaf, best_left
+            best, best_left, sum_of_best = gain / (of_left * of_right), left, sum_of_left
+    return best - of_leaf, best_left, sum_of_best

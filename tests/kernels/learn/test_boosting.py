@@ -74,7 +74,8 @@ def test_levels_of_a_leaf_whose_second_derivatives_round_to_0():
     # rows that are almost sure: first derivatives of -1, 0 or 1, second ones of 0
     first, ridge, min_rows = [0.0, -1.0, 1.0, -1.0], 1.0, 0
     cells = np.array([10 * packed(g, 0.0, UNCOUNTED, 0.5) for g in first])
-    gain, left = best_levels(cells, cells.sum(), ridge, min_rows, UNCOUNTED)
+    gain, left, of_left = best_levels(cells, cells.sum(), ridge, min_rows, UNCOUNTED)
+    assert of_left == cells[[goes_left(left, b, True) for b in range(4)]].sum()
     rows, levels = np.repeat(first, 10), np.repeat(np.arange(4), 10)
     lefts = [np.isin(levels, [b for b in range(4) if word >> b & 1]) for word in range(1, 15)]
     best = max(gain_of(is_left, rows, np.zeros(40), ridge) for is_left in lefts)
@@ -94,7 +95,7 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
     for j in range(3):
         np.add.at(sums[0, j], bins[j], words)
     of_columns = np.arange(3), np.full(3, 7), np.zeros(3, bool)
-    gain, column, left = best_column(sums, 0, words.sum(), *of_columns, ridge, min_rows, COUNT_BITS)
+    gain, column, left, of_left = best_column(sums[0], *of_columns, ridge, min_rows, COUNT_BITS)
     best = {}
     for j in range(3):
         for cut in range(7):
@@ -104,17 +105,16 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
                     best[j, tuple(is_left)] = gain_of(is_left, first, second, ridge)
     assert gain == pytest.approx(max(best.values()), abs=1e-3)
     is_left = [bool(goes_left(left, b, False)) for b in bins[column]]
+    assert of_left == words[is_left].sum()
     assert best[column, tuple(is_left)] == pytest.approx(max(best.values()), abs=1e-3)
 
 
 @pytest.mark.interpreted
 def test_bins_without_rows_go_with_the_nearer_side():
     """Rows to predict may be in them; they all went to the right once."""
-    sums = np.zeros((1, 1, 64), np.int64)
-    sums[0, 0, [1, 9]] = 10 * packed(-0.5, 0.25, COUNT_BITS, 0.5), 10 * packed(0.5, 0.25, COUNT_BITS, 0.5)
-    gain, _, left = best_column(
-        sums, 0, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5, COUNT_BITS
-    )
+    sums = np.zeros((1, 64), np.int64)
+    sums[0, [1, 9]] = 10 * packed(-0.5, 0.25, COUNT_BITS, 0.5), 10 * packed(0.5, 0.25, COUNT_BITS, 0.5)
+    gain, _, left, _ = best_column(sums, np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5, COUNT_BITS)
     assert gain > 0
     assert [b for b in range(1, 11) if goes_left(left, b, False)] == [1, 2, 3, 4]
 
@@ -129,14 +129,15 @@ def test_gaps_alone_on_one_side(count_bits):
         bins = np.where(rng.random(80) < 0.4, 0, rng.integers(1, 5, 80))
         first, second = np.where(bins == 0, 0.5, -0.3) + 0.1 * rng.standard_normal(80), np.full(80, 0.25)
         words = [packed(g, h, count_bits, 0.5) for g, h in zip(first, second, strict=True)]
-        sums = np.zeros((1, 1, 7), np.int64)
-        np.add.at(sums[0, 0], bins, words)
-        arguments = sums, 0, 0, 7, sums.sum(), ridge, min_rows, count_bits
-        gain, left = getattr(best_cut, "py_func", best_cut)(*arguments)
-        assert best_cut(*arguments) == (gain, left)
+        cells = np.zeros(7, np.int64)
+        np.add.at(cells, bins, words)
+        arguments = cells, cells.sum(), ridge, min_rows, count_bits
+        gain, left, of_left = getattr(best_cut, "py_func", best_cut)(*arguments)
+        assert best_cut(*arguments) == (gain, left, of_left)
         assert gain == pytest.approx(gain_of(bins == 0, first, second, ridge), rel=0.02)
         are_left = [bool(goes_left(left, b, False)) for b in range(256)]
         assert set(are_left[1:]) == {not are_left[0]}  # numbers that no row of the leaf has as well
+        assert of_left == (cells[0] if are_left[0] else cells[1:].sum())
         n_right += not are_left[0]
     assert 0 < n_right < 40
 
