@@ -1,6 +1,6 @@
 """Kernels: gradient boosting of rows that are in parts, of which each adds up its own.
 
-Words, splits and nodes are those of `bayesfloor.learn.boosting_kernels`; here bins lie row by row.
+Words, splits and trees are those of `bayesfloor.learn.boosting_kernels`.
 """
 
 import math

@@ -22,6 +22,7 @@ from bayesfloor.learn.boosting_kernels import (
     goes_left,
     packed,
     unpacked,
+    write_bits,
 )
 from bayesfloor.learn.training_rows import Codes, Train
 
@@ -194,6 +195,17 @@ def test_rows_that_a_tree_was_not_grown_to_have_the_values_of_its_leaves():
     assert_array_equal(scores[:, 0], expected)
     assert (trees.column == 0).any()
     assert (trees.column == 2).any()
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("is_category", [False, True])
+def test_bits_of_a_split_are_what_goes_left(is_category):
+    bits, n_bins = np.empty(4, np.uint64), 64 if is_category else 256
+    numbers = [gaps | cut for gaps in (0, 256) for cut in (0, 1, 62, 63, 64, 127, 128, 200, 255)]
+    for word in np.array([0b1011, 2**63 + 2] if is_category else numbers, np.uint64):
+        write_bits(word, is_category, bits)
+        expected = [goes_left(word, b, is_category) for b in range(n_bins)]
+        assert_array_equal(np.unpackbits(bits.view(np.uint8), bitorder="little")[:n_bins], expected)
 
 
 @pytest.mark.interpreted
