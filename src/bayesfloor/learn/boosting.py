@@ -160,8 +160,7 @@ class FittedBoosting(Fitted):
         """Return probabilities, or numbers."""
         is_category = self.columns.is_category
         bins = bins_by(self.columns.of(rows), self.cuts, is_category)
-        trees = Trees(self.column, self.left, self.child, self.value)
-        scores = scores_by(bins, is_category, self.start, trees)
+        scores = scores_by(bins, is_category, self.start, Trees(self.column, self.left, self.child, self.value))
         return {self.name: shares_of(scores) if self.are_classes else scores[:, 0]}
 
 
@@ -190,10 +189,7 @@ class Boosting(Learner):
         is_category = columns.is_category
         cuts = tuple(cuts_of(known[:, j], bool(is_category[j])) for j in range(d))
         bins = bins_by(known, cuts, is_category)
-        start = np.zeros(1)
-        if train.n_classes:
-            log_prior = np.log(train.prior)
-            start = log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1]
+        start = prior_scores(train.prior) if train.n_classes else np.zeros(1)
         scores = np.tile(start, (n, 1))
         sizes = min(20, max(3, n // 50)), min(d, MOST_COLUMNS), min(n, MOST_SEEN)
         state = np.array([seed], np.uint64), np.arange(d)
@@ -205,6 +201,12 @@ class Boosting(Learner):
             now = trees.at(slice(first, first + ROUNDS_AT_ONCE))
             boost(of_columns, *of_targets, rate, RIDGE, *sizes, *state, scores, now)
         return FittedBoosting(self.name, columns, cuts, start, *trees, train.n_classes > 0)
+
+
+def prior_scores(prior: Floats) -> Floats:
+    """Return a score for each class, or the log-odds of the second of two, as the shares of the classes have it."""
+    log_prior = np.log(prior)
+    return log_prior if len(prior) > 2 else log_prior[1:] - log_prior[:1]
 
 
 def scores_by(bins: NDArray[np.uint8], is_category: Bools, start: Floats, trees: Trees) -> Floats:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.row_parts import RowPart
-from bayesfloor.learn.boosting import RIDGE, BoostedColumns, FittedBoosting, bins_by, cuts_of
+from bayesfloor.learn.boosting import RIDGE, BoostedColumns, FittedBoosting, bins_by, cuts_of, prior_scores
 from bayesfloor.learn.boosting_kernels import (
     MOST_BINS,
     UNCOUNTED,
@@ -107,10 +107,7 @@ class Round(NamedTuple):
 
 def boosted_target(prior: Floats, n_classes: int) -> BoostedTarget:
     """Return where boosting starts: at the shares of the classes, or at the mean of the numbers."""
-    if not n_classes:
-        return BoostedTarget(0, prior)
-    scores = np.log(prior)
-    return BoostedTarget(n_classes, scores if n_classes > 2 else scores[1:] - scores[:1])
+    return BoostedTarget(n_classes, prior_scores(prior) if n_classes else prior)
 
 
 def boost_parts(
