@@ -14,4 +14,5 @@ How X, y become a prediction::
 - `stacked`: StackedClassifier and StackedRegressor, the stack of `floor.learned`; `stack_figures`: what it reached.
 - `linear`: LinearSVCCV (one class against the rest), OneVsOneSVC (all pairs), SmartSVC (the class tree).
 - `hierarchical`: any classifier at the nodes of a class tree.
+- `stored_model`: what writes an estimator to a file; `model_file` reads it, from a checked `model_archive`.
 """

@@ -10,7 +10,7 @@
                       │               ├─ votes        votes
                       │               ├─ drifts       drift, of two tables
                       │               ├─ compares     compare, of representations of the same rows
-                      │               ├─ models       fit, predict, by a `model_file`, which is a `model_archive`
+                      │               ├─ models       fit, predict
                       │               ├─ explain      explain
                       │               ├─ datasets     datasets
                       │               └─ warmup       all kernels, compiled; and compilation beside other work

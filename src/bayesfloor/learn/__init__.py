@@ -3,12 +3,13 @@
 A target is a matrix, of indicators of the classes or of one column of numbers, and rows may have weights. Each learner
 is written once for both::
 
-    X, Y ── training_rows ─── standardised rows and their targets: `Train`; distances, components,
+    X, Y ── training_rows ─── standardised rows and their targets: `Train`; spaces, distances, products of matrices,
       │                       categories as the mean targets of other rows
-      │     later ─────────── rows to come: learners as models that predict later  (stored_steps: as plain values)
+      │     learner ───────── `Learner` fits, `Fitted` predicts; `Rows` to predict
+      │       records         what a fitted learner is: arrays that a file can hold, and what is read, checked
       │
-      ├──── families ──────── what there is for classes and for numbers, by name; which of it suits the columns
-      │       linear_cost     the same for many rows of classes
+      ├──── registry ──────── the learners of classes, of numbers, and of many rows of classes, a line each
+      │       linear_cost     those of many rows
       │
       ├──── local_families ── neighbours, Gaussian kernels, decision trees, in several spaces
       │       nearest         the search, means of nearest rows, ridge regression of them  (nearest_kernels)
@@ -16,6 +17,7 @@ is written once for both::
       │                       kernels of landmarks
       │       decision_trees  extremely randomised trees  (decision_tree_kernels)
       ├──── boosting ──────── gradient boosting over histograms  (boosting_kernels)
+      │       by_parts        learners of rows in parts, of which memory holds some  (boosting_by_parts, parts, storing)
       │
       ├──── additive ──────── of numbers: linear models, the lasso, sums of functions of one or two features
       │
