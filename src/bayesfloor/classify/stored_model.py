@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.model_archive import no_model, pack
 from bayesfloor.data.prepared_table import Table
@@ -53,6 +54,7 @@ class StoredModel:
 
     def save(self, path: str | Path) -> None:
         """Write the trained model to a file that holds no code; `bayesfloor.load_model` reads it."""
+        check_is_fitted(self)
         Path(path).write_bytes(pack_model(Model(self, getattr(self, "preparation_", None))))
 
     def check_stored(self, n_features: int) -> None:

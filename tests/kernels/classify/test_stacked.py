@@ -9,8 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from skops import io as skops_io
 
 from bayesfloor import LandmarkClassifier, LandmarkRegressor, SmartSVC, learned_floor, load_model, regression_floor
 from bayesfloor.classify.stacked import StackedClassifier, StackedRegressor
@@ -365,6 +367,16 @@ def test_a_model_is_saved_and_loaded(tmp_path):
         assert loaded.classes_.tolist() == ["no", "yes"]
         with pytest.raises(ValueError, match=r"x|columns|features|names"):
             loaded.predict(frame[["town"]].rename(columns={"town": "other"}))
+    with pytest.raises(NotFittedError):
+        StackedClassifier().save(tmp_path / "none.skops")
+    stored = skops_io.load(tmp_path / "model.skops")
+    for name in ("n_columns", "n_codes"):  # for which a row would take 80 GB
+        fields = stored["parts"]["model_"]["fields"]
+        model = {"record": "StackModel", "fields": fields | {name: 10**10}}
+        changed = stored | {"parts": stored["parts"] | {"model_": model}}
+        (tmp_path / "bad.skops").write_bytes(skops_io.dumps(changed))
+        with pytest.raises(ValueError, match="no fit gives"):
+            load_model(tmp_path / "bad.skops")
     hard = SmartSVC(routing="hard", n_trees=1, cv=3).fit(frame[["x"]], y)
     hard.save(tmp_path / "hard.skops")
     assert_array_equal(load_model(tmp_path / "hard.skops").predict(frame[["x"]]), hard.predict(frame[["x"]]))

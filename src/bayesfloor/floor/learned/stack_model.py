@@ -32,6 +32,8 @@ from bayesfloor.runtime.threads import WorkerPool
 
 #: Rows that are predicted at a time: what is computed of them stays in the cache, and memory is bounded.
 BLOCK = 4096
+#: Columns of codes that a model file may ask for: a row of them is made when it is read.
+MOST_CODES = 10**6
 #: What a member's absence may cost, in standard errors of the stack's loss.
 TENTH = 0.1
 #: Time of a search, in microseconds a row, that is worth as much; one of ten times that must be worth a standard error,
@@ -106,9 +108,12 @@ class StackModel(Record):
             (np.array([self.scale]), 0.0, LARGEST_TARGET),
         ):
             require_within(values, least, largest)
-        require(self.n_columns >= 0 and self.n_codes >= 0)
+        scaling = self.standardizer.scaling
+        require(scaling.largest.shape == scaling.centre.shape == scaling.scale.shape == (self.n_columns,))
+        require(0 <= self.n_codes <= MOST_CODES)
         row, codes = np.zeros((1, self.n_columns)), np.full((1, self.n_codes), np.nan)
-        found = self.predict(row, codes if self.n_codes else None, WorkerPool(1))
+        with np.errstate(all="ignore"):
+            found = self.predict(row, codes if self.n_codes else None, WorkerPool(1))
         require(found.shape == ((1, len(self.offset)) if self.are_classes else (1,)) and np.isfinite(found).all())
 
     def predict(self, X: NDArray[Any], codes: NDArray[Any] | None, pool: WorkerPool) -> Floats:
